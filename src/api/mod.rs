@@ -1,0 +1,1 @@
+//! Ring 4: REST, one file an endpoint.

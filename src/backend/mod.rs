@@ -1,0 +1,1 @@
+//! Ring 2: producers and consumers.

@@ -1,0 +1,1 @@
+//! Ring 4: the command line, one file a command.

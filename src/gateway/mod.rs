@@ -1,0 +1,1 @@
+//! Ring 3: journeys; one file reads from first byte to last.

@@ -1,0 +1,3 @@
+//! Ring 1: the MSH decides, and performs nothing.
+
+pub mod reliability;

@@ -1,0 +1,1 @@
+//! Ring 2: event catalogue, metrics, logs.

@@ -1,0 +1,1 @@
+//! Ring 2: hyper and rustls: listening, posting, spooling, limits.

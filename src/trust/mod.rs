@@ -1,0 +1,1 @@
+//! Ring 2: message certificates: chain, validity, key usage.

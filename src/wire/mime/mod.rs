@@ -1,0 +1,1 @@
+//! `multipart/related`: push reader and writer, content types, Content-IDs.

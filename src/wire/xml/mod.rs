@@ -1,0 +1,11 @@
+//! XML: limits, names, a namespace-aware tree, canonical escapes.
+
+mod limits;
+pub mod names;
+mod read;
+mod tree;
+pub mod write;
+
+pub use limits::Limits;
+pub use read::{Problem, XmlError, allowed, position};
+pub use tree::{Attribute, Document, Element, Kind, Node, NodeData, NodeId};

@@ -1,0 +1,1 @@
+//! libxmlsec1 as second opinion: the only home of `unsafe`.

@@ -1,0 +1,35 @@
+//! One `ds:Reference`, as it stands in a signature and is copied into a Receipt (EB-066).
+
+/// A transform of a reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transform {
+    /// `@Algorithm`.
+    pub algorithm: String,
+    /// `ec:InclusiveNamespaces/@PrefixList`, where there is one.
+    pub prefix_list: Option<String>,
+}
+
+/// A signed part and its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// `@URI` as written: `#id` or `cid:…`.
+    pub uri: String,
+    /// In order.
+    pub transforms: Vec<Transform>,
+    /// `ds:DigestMethod/@Algorithm`.
+    pub digest_method: String,
+    /// The digest's octets.
+    pub digest: Vec<u8>,
+}
+
+impl Reference {
+    /// Whether two references attest the same octets of the same part: URI, transform algorithms, digest algorithm
+    /// and value. Prefix lists are left out, for peers drop them in receipts.
+    #[must_use]
+    pub fn attests_as(&self, other: &Self) -> bool {
+        self.uri == other.uri
+            && self.digest_method == other.digest_method
+            && self.digest == other.digest
+            && self.transforms.iter().map(|t| &t.algorithm).eq(other.transforms.iter().map(|t| &t.algorithm))
+    }
+}
