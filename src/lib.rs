@@ -1,6 +1,7 @@
 //! Postrider: an AS4 / ebMS3 message service handler.
 
 pub mod ebms;
+pub mod edi;
 pub mod pmode;
 pub mod wire;
 pub mod wss;

@@ -1,0 +1,175 @@
+//! Why a received message is not accepted, split by who must act.
+//!
+//! One value, three readings: the partner is told a code and a short text ([`Reject::code`], [`Reject::detail`]), the
+//! operator sees the whole cause (`Display`, with sources), and the counters see a bounded label ([`Reject::label`]).
+
+use crate::ebms::Code;
+
+/// Why a received message is not accepted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reject {
+    /// The MIME package or the HTTP framing of the message (EB-002…EB-023).
+    #[error("the MIME package is broken: {0}")]
+    Packaging(String),
+    /// The SOAP envelope is not readable XML, or not SOAP.
+    #[error("the SOAP envelope cannot be read: {0}")]
+    Envelope(String),
+    /// A header block that must be understood is not.
+    #[error("the header block `{0}` must be understood and is not")]
+    NotUnderstood(String),
+    /// `eb:Messaging` breaks the rules of the header tables; one finding each.
+    #[error("eb:Messaging is not valid: {}", findings(.0))]
+    Header(Vec<Finding>),
+    /// No P-Mode agrees, or one that does not allow this message.
+    #[error("no agreement: {detail}")]
+    Agreement {
+        /// `EBMS:0001`, `0003` or `0010`.
+        code: Code,
+        /// Element and value.
+        detail: String,
+    },
+    /// The security header or the signature.
+    #[error("security: {detail}")]
+    Security {
+        /// `EBMS:0101`, `0102`, `0103` or `0009`.
+        code: Code,
+        /// The whole cause, for the operator.
+        detail: String,
+    },
+    /// The signer is not who the From party is.
+    #[error("the signer is not accepted: {0}")]
+    Signer(String),
+    /// A payload that PayloadInfo names is not there.
+    #[error("the part `{0}` is named by PayloadInfo and is not in the message")]
+    PartMissing(String),
+    /// A part that nobody names, in a leg with signatures (EB-015).
+    #[error("the part `{0}` is not named by PayloadInfo")]
+    PartUnnamed(String),
+    /// A payload outside the message; never fetched (EB-016).
+    #[error("the external payload `{0}` is not accepted")]
+    External(String),
+    /// Digest of a part differs from the one that was signed.
+    #[error("the digest of part `{part}` differs: signed {expected}, found {found}")]
+    Digest {
+        /// Its Content-ID.
+        part: String,
+        /// Base64, from the signature.
+        expected: String,
+        /// Base64, of what arrived.
+        found: String,
+    },
+    /// The two signature engines do not agree: nothing is accepted, the evidence is kept.
+    #[error("the second signature engine disagrees: {0}")]
+    SecondOpinion(String),
+    /// gzip data, or the properties that must go with it (EB-172).
+    #[error("part `{part}` cannot be decompressed: {why}")]
+    Decompression {
+        /// Its Content-ID.
+        part: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A limit of this gateway or of the P-Mode.
+    #[error("too large: {0}")]
+    TooLarge(String),
+    /// A check of the profile (SBDH, properties, number of payloads).
+    #[error("profile: {0}")]
+    Profile(String),
+    /// Older than the duplicate window: its id may be forgotten (IN-16).
+    #[error("older than the duplicate window: {0}")]
+    TooOld(String),
+    /// Dated further ahead than clocks differ.
+    #[error("dated in the future: {0}")]
+    TooNew(String),
+    /// The id was used for another content (IN-23).
+    #[error("message id reused with other content: first {first}, now {now}")]
+    OtherContent {
+        /// Payload hash of the accepted message.
+        first: String,
+        /// Payload hash of this one.
+        now: String,
+    },
+}
+
+/// One broken rule of the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its code.
+    pub code: Code,
+    /// Element and value.
+    pub detail: String,
+}
+
+fn findings(all: &[Finding]) -> String {
+    all.iter().map(|f| f.detail.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+impl Reject {
+    /// What the partner is told, one `eb:Error` each.
+    #[must_use]
+    pub fn errors(&self) -> Vec<Finding> {
+        match self {
+            Self::Header(findings) => findings.clone(),
+            other => vec![Finding { code: other.code(), detail: other.detail() }],
+        }
+    }
+
+    /// The code that the partner is told.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Packaging(_) | Self::PartMissing(_) => Code::MIME_INCONSISTENCY,
+            Self::Envelope(_) | Self::NotUnderstood(_) => Code::INVALID_HEADER,
+            Self::Header(findings) => findings.first().map_or(Code::INVALID_HEADER, |f| f.code.clone()),
+            Self::Agreement { code, .. } | Self::Security { code, .. } => code.clone(),
+            Self::Signer(_) | Self::Digest { .. } | Self::SecondOpinion(_) => Code::FAILED_AUTHENTICATION,
+            Self::PartUnnamed(_) | Self::External(_) => Code::EXTERNAL_PAYLOAD_ERROR,
+            Self::Decompression { .. } => Code::DECOMPRESSION_FAILURE,
+            Self::TooLarge(_) | Self::Profile(_) | Self::TooOld(_) | Self::TooNew(_) | Self::OtherContent { .. } => {
+                Code::OTHER
+            }
+        }
+    }
+
+    /// `eb:ErrorDetail`: the element and the value refused, and nothing of our insides (EB-090).
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Security { code, .. } if *code == Code::FAILED_DECRYPTION => "decryption failed".to_owned(),
+            Self::Security { code, .. } if *code == Code::FAILED_AUTHENTICATION => {
+                "the signature or the signer was not accepted".to_owned()
+            }
+            Self::Signer(_) | Self::SecondOpinion(_) => "the signature or the signer was not accepted".to_owned(),
+            Self::Digest { part, .. } => format!("the digest of part {part} differs from the signed one"),
+            Self::OtherContent { .. } => "message id reused with other content".to_owned(),
+            Self::TooOld(_) => "older than the duplicate window".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    /// A bounded label for counters.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Packaging(_) => "packaging",
+            Self::Envelope(_) => "envelope",
+            Self::NotUnderstood(_) => "not_understood",
+            Self::Header(_) => "header",
+            Self::Agreement { .. } => "agreement",
+            Self::Security { .. } => "security",
+            Self::Signer(_) => "signer",
+            Self::PartMissing(_) => "part_missing",
+            Self::PartUnnamed(_) => "part_unnamed",
+            Self::External(_) => "external",
+            Self::Digest { .. } => "digest",
+            Self::SecondOpinion(_) => "second_opinion",
+            Self::Decompression { .. } => "decompression",
+            Self::TooLarge(_) => "too_large",
+            Self::Profile(_) => "profile",
+            Self::TooOld(_) => "too_old",
+            Self::TooNew(_) => "too_new",
+            Self::OtherContent { .. } => "other_content",
+        }
+    }
+}
