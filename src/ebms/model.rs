@@ -3,63 +3,9 @@
 use time::OffsetDateTime;
 
 use super::code::{Code, Severity};
+use super::message_id::MessageId;
+use super::part::{Description, Href, PartInfo, Property};
 use crate::wss::Reference;
-
-/// An ebMS MessageId: RFC 2822 `msg-id` without angle brackets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MessageId(String);
-
-/// Why a text is no MessageId.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadMessageId {
-    /// Nothing there.
-    #[error("the message id is empty")]
-    Empty,
-    /// Longer than 255 characters cannot be stored and answered whole (FR-064).
-    #[error("the message id has {0} characters, at most 255 are accepted")]
-    TooLong(usize),
-    /// EB-037.
-    #[error("the message id `{0}` is not of the form local@domain (RFC 2822 msg-id without angle brackets)")]
-    NoAt(String),
-    /// Blanks, control characters or angle brackets.
-    #[error("the message id holds {0:?}, which an RFC 2822 msg-id cannot")]
-    Character(char),
-}
-
-impl MessageId {
-    /// Parses an id as it stands on the wire (EB-037).
-    ///
-    /// # Errors
-    /// When it is empty, too long, has no `@`, or holds white space, control characters or angle brackets.
-    pub fn parse(text: &str) -> Result<Self, BadMessageId> {
-        if text.is_empty() {
-            return Err(BadMessageId::Empty);
-        }
-        let length = text.chars().count();
-        if length > 255 {
-            return Err(BadMessageId::TooLong(length));
-        }
-        if let Some(bad) = text.chars().find(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>')) {
-            return Err(BadMessageId::Character(bad));
-        }
-        match text.split_once('@') {
-            Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok(Self(text.to_owned())),
-            _ => Err(BadMessageId::NoAt(text.to_owned())),
-        }
-    }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for MessageId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// A party identifier with its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,74 +54,6 @@ pub struct AgreementRef {
     pub pmode: Option<String>,
 }
 
-/// `eb:Property`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Property {
-    /// `@name`, never empty.
-    pub name: String,
-    /// `@type`.
-    pub kind: Option<String>,
-    /// Never empty.
-    pub value: String,
-}
-
-/// Where a payload is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Href {
-    /// No `@href`: the SOAP Body.
-    Body,
-    /// `cid:`: the decoded Content-ID, without angle brackets.
-    Attachment(String),
-    /// `#id`: an element of the envelope.
-    Element(String),
-    /// Anything else; never fetched (EB-016).
-    External(String),
-}
-
-/// `eb:Schema` of a part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schema {
-    /// `@location`.
-    pub location: String,
-    /// `@version`.
-    pub version: Option<String>,
-    /// `@namespace`.
-    pub namespace: Option<String>,
-}
-
-/// `eb:PartInfo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartInfo {
-    /// `@href`.
-    pub href: Href,
-    /// `eb:Schema`.
-    pub schema: Option<Schema>,
-    /// `eb:Description`: language and text.
-    pub description: Option<(String, String)>,
-    /// `eb:PartProperties`.
-    pub properties: Vec<Property>,
-}
-
-impl PartInfo {
-    /// Value of the part property with that name.
-    #[must_use]
-    pub fn property(&self, name: &str) -> Option<&str> {
-        self.properties.iter().find(|p| p.name == name).map(|p| p.value.as_str())
-    }
-
-    /// `MimeType` (EB-171).
-    #[must_use]
-    pub fn mime_type(&self) -> Option<&str> {
-        self.property("MimeType")
-    }
-
-    /// Whether it is an AS4-compressed part (EB-171); the value is checked on reading the payload (EB-095).
-    #[must_use]
-    pub fn compression(&self) -> Option<&str> {
-        self.property("CompressionType")
-    }
-}
-
 /// `eb:UserMessage`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMessage {
@@ -212,6 +90,25 @@ impl UserMessage {
         self.properties.iter().find(|p| p.name == name).map(|p| p.value.as_str())
     }
 
+    /// The first two parts, counted from 0, that name one and the same payload (EB-016).
+    ///
+    /// Reading does not refuse them: a package whose MIME parts share a Content-ID is another error (FR-002), and
+    /// that is known only after the parts.
+    #[must_use]
+    pub fn repeated_part(&self) -> Option<(usize, usize)> {
+        use std::collections::HashMap;
+        let mut seen: HashMap<(u8, &str), usize> = HashMap::new();
+        self.parts.iter().enumerate().find_map(|(at, part)| {
+            let name = match &part.href {
+                Href::Body => (0, ""),
+                Href::Attachment(cid) => (1, cid.content_id()),
+                Href::Element(id) => (2, id.as_str()),
+                Href::External(url) => (3, url.as_str()),
+            };
+            seen.insert(name, at).map(|first| (first, at))
+        })
+    }
+
     /// Whether it addresses the ebMS3 test service: both values, not one (EB-041, FR-063).
     #[must_use]
     pub fn is_test(&self) -> bool {
@@ -225,9 +122,9 @@ impl UserMessage {
 pub enum ReceiptContent {
     /// Non-repudiation: a copy of each `ds:Reference` (EB-066).
     NonRepudiation(Vec<Reference>),
-    /// Reception awareness: the `eb:UserMessage` as received (EB-068), as a self-contained XML fragment.
+    /// Reception awareness: the `eb:UserMessage` as received (EB-068), as `fragment::copy` writes it.
     ReceptionAwareness(String),
-    /// Only elements that we do not know.
+    /// Only elements that we do not know; never written.
     Other,
 }
 
@@ -259,10 +156,52 @@ pub struct EbmsError {
     pub short_description: Option<String>,
     /// `@refToMessageInError`.
     pub ref_to_message_in_error: Option<String>,
-    /// `eb:Description`: language and text.
-    pub description: Option<(String, String)>,
-    /// `eb:ErrorDetail`.
+    /// `eb:Description`.
+    pub description: Option<Description>,
+    /// `eb:ErrorDetail`, white space collapsed.
     pub detail: Option<String>,
+}
+
+impl EbmsError {
+    /// An error of the table: severity, category, origin, short description and description are the standard's;
+    /// `detail` says what was met in this message (FR-061), and may be empty.
+    ///
+    /// A code that the table does not hold becomes a failure with its text alone.
+    #[must_use]
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let entry = code.entry();
+        let detail = detail.into();
+        Self {
+            severity: entry.map_or(Severity::Failure, |e| e.severity),
+            category: entry.map(|e| e.category.to_owned()),
+            origin: entry.map(|e| e.origin.to_owned()),
+            short_description: entry.map(|e| e.short_description.to_owned()),
+            ref_to_message_in_error: None,
+            description: entry.map(|e| Description { lang: "en".to_owned(), text: e.meaning.to_owned() }),
+            detail: (!detail.is_empty()).then_some(detail),
+            code,
+        }
+    }
+
+    /// What a SOAP Fault without Error signal amounts to: `EBMS:0004` with the Fault's code and reason (EB-085).
+    #[must_use]
+    pub fn of_fault(fault_code: &str, reason: &str) -> Self {
+        Self::new(Code::OTHER, format!("SOAP Fault {fault_code}: {reason}"))
+    }
+
+    /// The same error about the message with that id.
+    #[must_use]
+    pub fn about(mut self, message: &MessageId) -> Self {
+        self.ref_to_message_in_error = Some(message.as_str().to_owned());
+        self
+    }
+
+    /// The same error in another severity: `EBMS:0002` is a failure where the message cannot go on (EB-033).
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
 }
 
 /// An Error signal: one or more errors about at most one message.
@@ -289,6 +228,19 @@ pub struct PullRequest {
     pub mpc: Option<String>,
 }
 
+/// The kinds of message unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnitKind {
+    /// A user message.
+    User,
+    /// A Receipt signal.
+    Receipt,
+    /// An Error signal.
+    Error,
+    /// A PullRequest signal.
+    Pull,
+}
+
 /// One unit of `eb:Messaging`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -300,4 +252,28 @@ pub enum Unit {
     Error(Box<ErrorSignal>),
     /// `eb:SignalMessage` with a PullRequest.
     Pull(Box<PullRequest>),
+}
+
+impl Unit {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> UnitKind {
+        match self {
+            Self::User(_) => UnitKind::User,
+            Self::Receipt(_) => UnitKind::Receipt,
+            Self::Error(_) => UnitKind::Error,
+            Self::Pull(_) => UnitKind::Pull,
+        }
+    }
+
+    /// Its own MessageId.
+    #[must_use]
+    pub fn message_id(&self) -> &MessageId {
+        match self {
+            Self::User(message) => &message.message_id,
+            Self::Receipt(receipt) => &receipt.message_id,
+            Self::Error(signal) => &signal.message_id,
+            Self::Pull(request) => &request.message_id,
+        }
+    }
 }
