@@ -1,11 +1,14 @@
 //! The P-Mode: what two partners agreed, complete (profiles and defaults applied), ready for matching and packaging.
 //!
-//! Field names follow the AS4 parameter names (`spec` §9 of the P-Mode page of the manual). Both partners can load the
+//! Field names follow the AS4 parameter names. Both partners can load the
 //! same agreement: who we are in it follows from which party is ours in `postrider.toml`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde::Serialize;
+use time::OffsetDateTime;
 
 use crate::ebms::{PartyId, Typed};
 use crate::msh::reliability::RetryPlan;
@@ -37,7 +40,7 @@ pub struct PMode {
     pub responder: PartySpec,
     /// `PMode[1]`.
     pub leg: Leg,
-    /// `PMode[2]`, in two-way exchanges.
+    /// `PMode[2]`, in two-way exchanges; it goes from the responder to the initiator.
     pub reply_leg: Option<Leg>,
     /// Accepts plain words without `@type` as PartyId, Service and AgreementRef (EB-039).
     pub lenient_identifiers: bool,
@@ -94,6 +97,75 @@ pub struct PinnedCertificate {
     pub certificate: Arc<Certificate>,
     /// The file it came from.
     pub file: PathBuf,
+    /// Used from then on, where that is later than its own first moment.
+    pub from: Option<OffsetDateTime>,
+    /// Used until then, where that is earlier than its own last moment.
+    pub until: Option<OffsetDateTime>,
+}
+
+impl PinnedCertificate {
+    /// Whether it may be used at `now`: valid, and inside the interval that the P-Mode gives it.
+    #[must_use]
+    pub fn usable_at(&self, now: OffsetDateTime) -> bool {
+        self.certificate.valid_at(now)
+            && self.from.is_none_or(|from| from <= now)
+            && self.until.is_none_or(|until| now <= until)
+    }
+}
+
+impl PartySpec {
+    /// The certificates that its signatures are accepted with at `now`.
+    pub fn signing_at(&self, now: OffsetDateTime) -> impl Iterator<Item = &PinnedCertificate> {
+        self.signing.iter().filter(move |pinned| pinned.usable_at(now))
+    }
+
+    /// The certificate to encrypt to at `now`: of the usable ones, the one whose use began last (WS-104).
+    #[must_use]
+    pub fn encryption_at(&self, now: OffsetDateTime) -> Option<&PinnedCertificate> {
+        let begin = |pinned: &&PinnedCertificate| {
+            pinned.from.map_or(pinned.certificate.not_before(), |from| from.max(pinned.certificate.not_before()))
+        };
+        self.encryption.iter().filter(|pinned| pinned.usable_at(now)).max_by_key(begin)
+    }
+}
+
+/// Which leg of a P-Mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LegNumber {
+    /// `PMode[1]`: from the initiator to the responder.
+    First,
+    /// `PMode[2]`: from the responder to the initiator.
+    Reply,
+}
+
+impl PMode {
+    /// The leg with that number.
+    #[must_use]
+    pub fn leg(&self, number: LegNumber) -> Option<&Leg> {
+        match number {
+            LegNumber::First => Some(&self.leg),
+            LegNumber::Reply => self.reply_leg.as_ref(),
+        }
+    }
+
+    /// Who sends user messages on that leg.
+    #[must_use]
+    pub fn sender(&self, number: LegNumber) -> &PartySpec {
+        match number {
+            LegNumber::First => &self.initiator,
+            LegNumber::Reply => &self.responder,
+        }
+    }
+
+    /// Who receives user messages on that leg.
+    #[must_use]
+    pub fn receiver(&self, number: LegNumber) -> &PartySpec {
+        match number {
+            LegNumber::First => &self.responder,
+            LegNumber::Reply => &self.initiator,
+        }
+    }
 }
 
 /// How the subject of a signer that is trusted by its chain is bound to the From party.
@@ -222,6 +294,8 @@ pub struct Security {
     pub send_receipt: bool,
     /// `SendReceipt.ReplyPattern`.
     pub reply_pattern: ReplyPattern,
+    /// `SendReceipt.ReplyTo`: where callback receipts go.
+    pub reply_to: Option<String>,
     /// `SendReceipt.NonRepudiation`.
     pub non_repudiation: bool,
 }
@@ -285,15 +359,27 @@ pub struct DeliveryTarget {
     pub backend: String,
 }
 
+/// Whether a profile check is made, and what follows when it fails (PR-004).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// Not made.
+    #[default]
+    Off,
+    /// Made; a failure is logged.
+    Log,
+    /// Made; a failure refuses the message.
+    Enforce,
+}
+
 /// Checks of a profile that are more than parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProfileChecks {
     /// The one payload is an SBDH document: read, checked against the header, and given to the consumer.
-    pub sbdh: bool,
+    pub sbdh: Check,
     /// Body payloads are refused: every payload is a MIME part (PR-014).
-    pub empty_body: bool,
+    pub empty_body: Check,
     /// Exactly one PartyId in From and To (PR-015).
-    pub single_party_id: bool,
+    pub single_party_id: Check,
     /// `originalSender` and `finalRecipient` must be there (PR-019).
-    pub four_corner: bool,
+    pub four_corner: Check,
 }
