@@ -1,0 +1,6 @@
+//! The octets of a request or an answer, bounded while they arrive.
+
+mod inflate;
+mod reader;
+
+pub use reader::{BodyError, BodyLimits, BodyReader, Pace};
