@@ -157,7 +157,7 @@ impl<'de> Deserializer<'de> for Source<'de> {
 /// An item of a list that was written as text.
 struct Owned(Node);
 
-impl<'de> IntoDeserializer<'de, DecodeFault> for Owned {
+impl IntoDeserializer<'_, DecodeFault> for Owned {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

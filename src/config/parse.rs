@@ -189,7 +189,11 @@ fn steps(path: &serde_path_to_error::Path) -> Vec<Step> {
 fn written(path: &[Step]) -> String {
     path.iter().fold(String::new(), |mut text, step| {
         match step {
-            Step::Index(n) => text.push_str(&format!("[{n}]")),
+            Step::Index(n) => {
+                text.push('[');
+                text.push_str(&n.to_string());
+                text.push(']');
+            }
             Step::Key(key) if text.is_empty() => text.push_str(key),
             Step::Key(key) => {
                 text.push('.');
