@@ -1,5 +1,7 @@
 //! XML: limits, names, a namespace-aware tree, canonical escapes.
 
+pub mod c14n;
+pub mod c14n_stream;
 mod limits;
 pub mod names;
 mod read;

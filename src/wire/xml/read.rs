@@ -348,7 +348,7 @@ fn is_id(attribute: &Attribute) -> bool {
 }
 
 /// Namespaces in XML 1.0 §3: `xml` and `xmlns` keep their names, and a prefix cannot be undeclared.
-fn declaration_allowed(prefix: &str, name: &str) -> bool {
+pub(super) fn declaration_allowed(prefix: &str, name: &str) -> bool {
     match prefix {
         "xmlns" => false,
         "xml" => name == names::XML,
@@ -356,7 +356,7 @@ fn declaration_allowed(prefix: &str, name: &str) -> bool {
     }
 }
 
-fn qualified<'n>(qname: &'n str, limits: &Limits) -> Result<(&'n str, &'n str), Problem> {
+pub(super) fn qualified<'n>(qname: &'n str, limits: &Limits) -> Result<(&'n str, &'n str), Problem> {
     let qname = name(qname, limits)?;
     match qname.split_once(':') {
         None => Ok(("", qname)),
@@ -369,7 +369,7 @@ fn qualified<'n>(qname: &'n str, limits: &Limits) -> Result<(&'n str, &'n str), 
     }
 }
 
-fn name<'n>(text: &'n str, limits: &Limits) -> Result<&'n str, Problem> {
+pub(super) fn name<'n>(text: &'n str, limits: &Limits) -> Result<&'n str, Problem> {
     let mut characters = text.chars();
     let good = text.len() <= limits.name
         && characters.next().is_some_and(name_start)
@@ -395,7 +395,7 @@ pub fn allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
 }
 
-fn checked(text: &str) -> Result<&str, Problem> {
+pub(super) fn checked(text: &str) -> Result<&str, Problem> {
     match text.chars().find(|c| !allowed(*c)) {
         None => Ok(text),
         Some(c) => Err(Problem::Character(u32::from(c))),
@@ -403,7 +403,7 @@ fn checked(text: &str) -> Result<&str, Problem> {
 }
 
 /// The character that `&name;` or `&#n;` stands for; `name` without `&` and `;`.
-fn resolve(name: &str) -> Result<char, Problem> {
+pub(super) fn resolve(name: &str) -> Result<char, Problem> {
     let digits = |digits: &str, radix| {
         let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
         let code = plain.then(|| u32::from_str_radix(digits, radix).ok()).flatten();
@@ -425,7 +425,7 @@ fn resolve(name: &str) -> Result<char, Problem> {
 }
 
 /// Attribute value normalisation (XML 1.0 §3.3.3): literal white space is a blank, references keep their character.
-fn attribute_value(raw: &str) -> Result<String, Problem> {
+pub(super) fn attribute_value(raw: &str) -> Result<String, Problem> {
     let raw = checked(raw)?;
     let mut value = String::with_capacity(raw.len());
     let mut rest = raw;
