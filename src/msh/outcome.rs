@@ -61,7 +61,11 @@ pub fn of_errors(errors: &[EbmsError], duplicate_answers: &[(String, Option<Stri
         listed.trim_start_matches("EBMS:") == code.trim_start_matches("EBMS:")
             && word.as_ref().is_none_or(|w| {
                 let w = w.to_lowercase();
-                failure.detail.iter().chain(failure.description.iter().map(|(_, t)| t)).any(|t| t.to_lowercase().contains(&w))
+                failure
+                    .detail
+                    .iter()
+                    .chain(failure.description.iter().map(|d| &d.text))
+                    .any(|t| t.to_lowercase().contains(&w))
             })
     });
     if duplicate {
@@ -77,7 +81,7 @@ pub fn of_errors(errors: &[EbmsError], duplicate_answers: &[(String, Option<Stri
 fn said(error: &EbmsError) -> String {
     let mut words: Vec<&str> = Vec::new();
     words.extend(error.short_description.as_deref());
-    words.extend(error.description.as_ref().map(|(_, text)| text.as_str()));
+    words.extend(error.description.as_ref().map(|d| d.text.as_str()));
     words.extend(error.detail.as_deref());
     words.dedup();
     words.join(": ").chars().take(1000).collect()
@@ -97,7 +101,7 @@ mod tests {
 
     fn error(code: &str, severity: Severity, detail: &str) -> EbmsError {
         EbmsError {
-            code: Code::from_text(code),
+            code: Code::read(code),
             severity,
             category: None,
             origin: None,
@@ -125,7 +129,10 @@ mod tests {
         let judge = |code: &str, detail| of_errors(&[error(code, Severity::Failure, detail)], &duplicates());
         assert!(matches!(judge("EBMS:0101", ""), Some(Outcome::Final { .. })));
         assert!(matches!(judge("EBMS:0202", ""), Some(Outcome::Retry { .. })));
-        assert!(matches!(judge("EBMS:0004", "was already handled (this is a Duplicate)"), Some(Outcome::DuplicateAnswer(_))));
+        assert!(matches!(
+            judge("EBMS:0004", "was already handled (this is a Duplicate)"),
+            Some(Outcome::DuplicateAnswer(_))
+        ));
         assert!(matches!(judge("EBMS:0004", "no"), Some(Outcome::Final { .. })));
         assert!(matches!(judge("EBMS:4001", ""), Some(Outcome::DuplicateAnswer(_))));
         assert_eq!(of_errors(&[error("EBMS:0002", Severity::Warning, "")], &duplicates()), None);

@@ -3,7 +3,8 @@
 //! One value, three readings: the partner is told a code and a short text ([`Reject::code`], [`Reject::detail`]), the
 //! operator sees the whole cause (`Display`, with sources), and the counters see a bounded label ([`Reject::label`]).
 
-use crate::ebms::Code;
+use crate::ebms::{Code, EbmsError, HeaderError};
+use crate::pmode;
 
 /// Why a received message is not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -18,17 +19,12 @@ pub enum Reject {
     /// A header block that must be understood is not.
     #[error("the header block `{0}` must be understood and is not")]
     NotUnderstood(String),
-    /// `eb:Messaging` breaks the rules of the header tables; one finding each.
-    #[error("eb:Messaging is not valid: {}", findings(.0))]
-    Header(Vec<Finding>),
+    /// `eb:Messaging` breaks the rules of the header tables.
+    #[error("eb:Messaging is not valid: {0}")]
+    Header(#[source] HeaderError),
     /// No P-Mode agrees, or one that does not allow this message.
-    #[error("no agreement: {detail}")]
-    Agreement {
-        /// `EBMS:0001`, `0003` or `0010`.
-        code: Code,
-        /// Element and value.
-        detail: String,
-    },
+    #[error("no agreement: {0}")]
+    Agreement(#[source] pmode::Refusal),
     /// The security header or the signature.
     #[error("security: {detail}")]
     Security {
@@ -92,26 +88,16 @@ pub enum Reject {
     },
 }
 
-/// One broken rule of the header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Its code.
-    pub code: Code,
-    /// Element and value.
-    pub detail: String,
-}
-
-fn findings(all: &[Finding]) -> String {
-    all.iter().map(|f| f.detail.as_str()).collect::<Vec<_>>().join("; ")
-}
-
 impl Reject {
     /// What the partner is told, one `eb:Error` each.
     #[must_use]
-    pub fn errors(&self) -> Vec<Finding> {
+    pub fn errors(&self) -> Vec<EbmsError> {
         match self {
-            Self::Header(findings) => findings.clone(),
-            other => vec![Finding { code: other.code(), detail: other.detail() }],
+            Self::Header(error) => error.errors(),
+            Self::Agreement(refusal) if !refusal.findings.is_empty() => {
+                refusal.findings.iter().map(|f| EbmsError::new(Code::read(f.code), f.detail())).collect()
+            }
+            other => vec![EbmsError::new(other.code(), other.detail())],
         }
     }
 
@@ -121,8 +107,9 @@ impl Reject {
         match self {
             Self::Packaging(_) | Self::PartMissing(_) => Code::MIME_INCONSISTENCY,
             Self::Envelope(_) | Self::NotUnderstood(_) => Code::INVALID_HEADER,
-            Self::Header(findings) => findings.first().map_or(Code::INVALID_HEADER, |f| f.code.clone()),
-            Self::Agreement { code, .. } | Self::Security { code, .. } => code.clone(),
+            Self::Header(error) => error.code(),
+            Self::Agreement(refusal) => Code::read(refusal.code()),
+            Self::Security { code, .. } => code.clone(),
             Self::Signer(_) | Self::Digest { .. } | Self::SecondOpinion(_) => Code::FAILED_AUTHENTICATION,
             Self::PartUnnamed(_) | Self::External(_) => Code::EXTERNAL_PAYLOAD_ERROR,
             Self::Decompression { .. } => Code::DECOMPRESSION_FAILURE,
@@ -156,7 +143,7 @@ impl Reject {
             Self::Envelope(_) => "envelope",
             Self::NotUnderstood(_) => "not_understood",
             Self::Header(_) => "header",
-            Self::Agreement { .. } => "agreement",
+            Self::Agreement(_) => "agreement",
             Self::Security { .. } => "security",
             Self::Signer(_) => "signer",
             Self::PartMissing(_) => "part_missing",
