@@ -1,0 +1,5 @@
+//! The load generator.
+
+mod floor;
+
+pub use floor::Floor;
