@@ -21,6 +21,7 @@ use time::macros::datetime;
 mod schemas {
     mod captured;
     mod cases;
+    mod mutated;
 }
 
 /// A loaded schema set.
