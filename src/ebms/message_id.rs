@@ -1,4 +1,4 @@
-//! MessageIds (EB-036, EB-037).
+//! `MessageIds` (EB-036, EB-037).
 
 /// An ebMS MessageId: RFC 2822 `msg-id` without angle brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -217,7 +217,7 @@ pub struct ErrorSignal {
     pub errors: Vec<EbmsError>,
 }
 
-/// A PullRequest signal.
+/// A `PullRequest` signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
     /// Its own `eb:MessageId`.
@@ -237,7 +237,7 @@ pub enum UnitKind {
     Receipt,
     /// An Error signal.
     Error,
-    /// A PullRequest signal.
+    /// A `PullRequest` signal.
     Pull,
 }
 
@@ -250,7 +250,7 @@ pub enum Unit {
     Receipt(Box<Receipt>),
     /// `eb:SignalMessage` with Errors.
     Error(Box<ErrorSignal>),
-    /// `eb:SignalMessage` with a PullRequest.
+    /// `eb:SignalMessage` with a `PullRequest`.
     Pull(Box<PullRequest>),
 }
 

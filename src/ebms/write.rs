@@ -46,7 +46,9 @@ pub fn user_message(message: &UserMessage, id: &str, soap: SoapVersion) -> Strin
     properties(&mut out, "eb:MessageProperties", &message.properties);
     if !message.parts.is_empty() {
         out.push_str("<eb:PayloadInfo>");
-        message.parts.iter().for_each(|part| part_info(&mut out, part));
+        for part in &message.parts {
+            part_info(&mut out, part);
+        }
         out.push_str("</eb:PayloadInfo>");
     }
     out.push_str("</eb:UserMessage></eb:Messaging>");
@@ -64,7 +66,9 @@ pub fn receipt(receipt: &Receipt, id: &str, soap: SoapVersion) -> String {
             out.push_str("<ebbp:NonRepudiationInformation");
             attribute(&mut out, "xmlns:ebbp", Some(names::EBBP));
             out.push('>');
-            references.iter().for_each(|reference| part_information(&mut out, reference));
+            for reference in references {
+                part_information(&mut out, reference);
+            }
             out.push_str("</ebbp:NonRepudiationInformation>");
         }
         ReceiptContent::ReceptionAwareness(copy) => match copy.strip_prefix(COPY_START) {
@@ -84,12 +88,14 @@ pub fn receipt(receipt: &Receipt, id: &str, soap: SoapVersion) -> String {
 #[must_use]
 pub fn error_signal(signal: &ErrorSignal, id: &str, soap: SoapVersion) -> String {
     let mut out = open_signal(id, soap, 2048, signal.timestamp, &signal.message_id, signal.ref_to.as_ref());
-    signal.errors.iter().for_each(|one| error(&mut out, one));
+    for one in &signal.errors {
+        error(&mut out, one);
+    }
     out.push_str("</eb:SignalMessage></eb:Messaging>");
     out
 }
 
-/// `eb:Messaging` with a PullRequest.
+/// `eb:Messaging` with a `PullRequest`.
 #[must_use]
 pub fn pull_request(request: &PullRequest, id: &str, soap: SoapVersion) -> String {
     let mut out = open_signal(id, soap, 1024, request.timestamp, &request.message_id, None);

@@ -228,7 +228,7 @@ pub struct HeaderError {
     /// The MessageId of the refused user message, or else of the first signal, where it is readable: what an error
     /// signal refers to (EB-082).
     pub message_id: Option<MessageId>,
-    /// The first readable RefToMessageId of a signal: whose answer this broken header was.
+    /// The first readable `RefToMessageId` of a signal: whose answer this broken header was.
     pub ref_to: Option<MessageId>,
     /// The kinds of unit that stand in the header.
     pub kinds: Vec<UnitKind>,

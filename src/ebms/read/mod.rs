@@ -2,7 +2,7 @@
 //!
 //! The reader holds to the corrected schema (EB-031) with these deliberate differences: `eb:AgreementRef` may be
 //! empty when `@pmode` stands alone (FR-053), a Receipt may hold `eb:UserMessage` (EB-068), and `eb:Error` elements
-//! are taken as partners send them (FR-024, FR-064). It is stricter in the form of MessageIds (EB-037), in the URI
+//! are taken as partners send them (FR-024, FR-064). It is stricter in the form of `MessageIds` (EB-037), in the URI
 //! rule of identifiers (EB-039) and in what may stand beside each other (EB-033).
 
 mod finding;
@@ -25,12 +25,12 @@ use crate::wire::xml::{Node, NodeId, names};
 /// What the reader lets pass. What it let pass is listed in [`Messaging::tolerated`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Accepts plain words without `@type` as PartyId, Service and AgreementRef (EB-039).
+    /// Accepts plain words without `@type` as PartyId, Service and `AgreementRef` (EB-039).
     ///
     /// The switch belongs to the P-Mode, which is found by these very values: read with it on, then let the
     /// P-Mode judge what was tolerated.
     pub lenient_identifiers: bool,
-    /// Accepts MessageIds without `@` (EB-037).
+    /// Accepts `MessageIds` without `@` (EB-037).
     pub lenient_message_ids: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct ReadOptions {
 pub struct PlacedUnit {
     /// The unit.
     pub unit: Unit,
-    /// Its element; one SignalMessage may yield several units.
+    /// Its element; one `SignalMessage` may yield several units.
     pub node: NodeId,
 }
 
@@ -74,7 +74,7 @@ impl Messaging {
         self.units.iter().filter_map(|u| if let Unit::Error(e) = &u.unit { Some(&**e) } else { None })
     }
 
-    /// The PullRequest.
+    /// The `PullRequest`.
     pub fn pull(&self) -> Option<&PullRequest> {
         self.units.iter().find_map(|u| if let Unit::Pull(p) = &u.unit { Some(&**p) } else { None })
     }

@@ -1,4 +1,4 @@
-//! `eb:SignalMessage`: PullRequest, Receipt, Error.
+//! `eb:SignalMessage`: `PullRequest`, Receipt, Error.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,8 +14,13 @@ use crate::ebms::token::collapse;
 use crate::wire::xml::{Node, names};
 use crate::wss::{Reference, Transform};
 
+/// What a `PullRequest` pulls from; without a name it is the default channel.
+struct Channel {
+    mpc: Option<String>,
+}
+
 impl Reader {
-    /// The units of one SignalMessage; the schema allows a PullRequest, a Receipt and Errors beside each other.
+    /// The units of one `SignalMessage`; the schema allows a `PullRequest`, a Receipt and Errors beside each other.
     pub(super) fn signal_message(&mut self, node: Node<'_>) -> Vec<Unit> {
         self.attributes(node, &[], false);
         let mut children = Sequence::open(self, node);
@@ -40,13 +45,13 @@ impl Reader {
         info.map_or_else(Vec::new, |info| assemble(info, pull, content, errors))
     }
 
-    /// The channel of a PullRequest; `None` is the default one.
-    fn pull_request(&mut self, node: Node<'_>) -> Option<String> {
+    /// `eb:PullRequest`, open to anything of other namespaces (EB-049).
+    fn pull_request(&mut self, node: Node<'_>) -> Channel {
         self.attributes(node, &["mpc"], true);
         let mut children = Sequence::open(self, node);
         children.foreign(self);
         children.finish(self);
-        node.attribute("mpc").map(|mpc| collapse(mpc).into_owned())
+        Channel { mpc: node.attribute("mpc").map(|mpc| collapse(mpc).into_owned()) }
     }
 
     /// What a Receipt attests: non-repudiation where it is there, whatever stands beside it; else the user message,
@@ -91,16 +96,16 @@ impl Reader {
     }
 }
 
-/// Units out of what was read. A Receipt without RefToMessageId was reported and yields none.
+/// Units out of what was read. A Receipt without `RefToMessageId` was reported and yields none.
 fn assemble(
     info: MessageInfo,
-    pull: Option<Option<String>>,
+    pull: Option<Channel>,
     content: Option<ReceiptContent>,
     errors: Vec<EbmsError>,
 ) -> Vec<Unit> {
     let MessageInfo { timestamp, message_id, ref_to } = info;
     let mut units = Vec::new();
-    if let Some(mpc) = pull {
+    if let Some(Channel { mpc }) = pull {
         units.push(Unit::Pull(Box::new(PullRequest { message_id: message_id.clone(), timestamp, mpc })));
     }
     if let (Some(content), Some(ref_to)) = (content, ref_to.clone()) {
