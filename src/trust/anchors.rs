@@ -55,6 +55,12 @@ pub struct Trust {
     cache: Cache,
 }
 
+impl std::fmt::Debug for Trust {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Trust({:?})", self.anchors)
+    }
+}
+
 impl Trust {
     /// `anchors` end a path (they need not be roots); `intermediates` are tried where a message brings none (WS-103).
     pub fn new(anchors: Vec<Certificate>, intermediates: Vec<Certificate>, options: Options) -> Self {
@@ -66,6 +72,11 @@ impl Trust {
             lists: ArcSwap::from_pointee(Lists { epoch: 0, crls }),
             cache: Cache::new(cache),
         }
+    }
+
+    /// The certificates that end a path.
+    pub fn anchors(&self) -> &[Arc<Certificate>] {
+        &self.anchors
     }
 
     /// Puts other lists into force. Verdicts reached before count no more.

@@ -97,7 +97,8 @@ pub(super) fn check(
     missing: MissingCrl,
     purpose: Purpose,
 ) -> Result<Revocation, TrustError> {
-    let mut state = Revocation::Good;
+    // An anchor that is judged itself has no link to look up.
+    let mut state = if path.len() > 1 { Revocation::Good } else { Revocation::Unchecked };
     for (depth, pair) in (0..).zip(path.windows(2)) {
         let [certificate, issuer] = pair else { continue };
         let mut above = Stack::new()?;

@@ -57,6 +57,14 @@ fn a_list_signed_by_someone_else_revokes_nobody_and_clears_nobody() {
 }
 
 #[test]
+fn an_anchor_that_signs_itself_has_no_link_to_look_up() {
+    let root = Authority::root(Recipe::ca("root"));
+    let pin = root.issue(Recipe::leaf("pin"));
+    let trust = with(&pin, vec![root.list(&[], NOW + DAY)], MissingCrl::Refuse);
+    assert_eq!(judge(&trust, &pin.certificate(), &[]).unwrap().revocation, Revocation::Unchecked);
+}
+
+#[test]
 fn new_lists_end_old_verdicts() {
     let (root, middle, leaf) = three(|_, recipe| recipe);
     let root_list = root.list(&[], NOW + DAY);
