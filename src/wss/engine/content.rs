@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use super::session::{Session, Treatment};
-use super::{Opinion, ffi, tree};
+use super::{Opinion, SECOND_OPINION_MAX, ffi, tree};
 
 /// Pieces handed on; libxmlsec1's digests cut them further.
 const PIECE: usize = 1 << 20;
@@ -170,7 +170,9 @@ fn feed_canonical(session: &mut Session<'_>, cid: &str, length: Option<u64>, nex
     if length.is_some_and(|l| l > max) {
         return Err(too_large());
     }
-    let mut octets = Vec::with_capacity(usize::try_from(length.unwrap_or_default()).unwrap_or_default());
+    // What the reader says of the length saves copies; it is not taken for more than a hint.
+    let hint = length.unwrap_or_default().min(SECOND_OPINION_MAX);
+    let mut octets = Vec::with_capacity(usize::try_from(hint).unwrap_or_default());
     loop {
         let chunk = session.chunk()?;
         if chunk.is_empty() {

@@ -170,7 +170,7 @@ fn decrypt(envelope: &str, parts: &mut Parts) {
         let (iv, sealed) = octets.split_at(12);
         let (ciphertext, tag) = sealed.split_at(sealed.len() - 16);
         *octets = decrypt_aead(Cipher::aes_128_gcm(), &content_key, Some(iv), &[], ciphertext, tag).unwrap();
-        *media_type = data.attribute("MimeType").unwrap().to_owned();
+        data.attribute("MimeType").unwrap().clone_into(media_type);
     }
 }
 

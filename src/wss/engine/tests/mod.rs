@@ -1,4 +1,5 @@
 //! Both directions on real messages of three peers, and every way to be refused.
+#![expect(clippy::unwrap_used, reason = "a test may")]
 
 mod agree;
 mod captured;

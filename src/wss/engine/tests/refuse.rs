@@ -174,6 +174,8 @@ fn files_and_addresses_are_never_fetched() {
 fn the_library_itself_reaches_no_file_and_no_address() {
     // Past our own allow-list: libxmlsec1's input transform, asked directly.
     super::super::library::start().unwrap();
+    // A later use of the crate starts nothing anew.
+    drop(xmlsec::XmlSecSignatureContext::new());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -188,4 +190,41 @@ fn the_library_itself_reaches_no_file_and_no_address() {
     }
     assert!(super::super::library::can_open("cid:a"));
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn a_security_header_for_another_role_is_not_ours() {
+    let role = "S12:role=\"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/ebms\"";
+    let mut message = push_signed();
+    let wsse = crate::wire::xml::names::WSSE;
+    let foreign = format!(
+        "<S12:Header><w:Security xmlns:w=\"{wsse}\" {role}>\
+         <ds:Signature xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\"/></w:Security>"
+    );
+    let expected = captured::references(&message.envelope);
+    replace_once(&mut message.envelope, "<S12:Header>", &foreign);
+    assert_eq!(opinion_on(&mut message, &expected), Opinion::Agrees);
+    let mut message = push_signed();
+    replace_once(&mut message.envelope, "<wsse:Security ", &format!("<wsse:Security {role} "));
+    assert!(why(opinion_on(&mut message, &expected)).contains("no ds:Signature"));
+}
+
+#[test]
+fn an_envelope_beyond_libxml2s_depth_is_left_open() {
+    let mut message = push_signed();
+    let expected = captured::references(&message.envelope);
+    let deep = format!("<S12:Header>{}{}", "<x xmlns=\"urn:x\">".repeat(300), "</x>".repeat(300));
+    replace_once(&mut message.envelope, "<S12:Header>", &deep);
+    let Opinion::CouldNotJudge { why } = opinion_on(&mut message, &expected) else { panic!() };
+    assert!(why.contains("depth"), "{why}");
+}
+
+#[test]
+fn what_is_no_soap_envelope() {
+    let mut message = push_signed();
+    let expected = captured::references(&message.envelope);
+    for (text, words) in [("<a", "could not read the envelope"), ("<a/>", "no SOAP envelope"), ("", "could not read")] {
+        text.clone_into(&mut message.envelope);
+        assert!(why(opinion_on(&mut message, &expected)).contains(words), "{text}");
+    }
 }
