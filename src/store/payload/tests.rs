@@ -29,7 +29,7 @@ fn files(dir: &Path) -> Vec<String> {
 }
 
 fn read(store: &PayloadStore, digest: Digest) -> Vec<u8> {
-    store.read(digest).unwrap().map(Result::unwrap).flatten().collect()
+    store.read(digest).unwrap().flat_map(Result::unwrap).collect()
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::{io::Write, sync::Arc};
 
-use bytes::Bytes;
 use openssl::sha::Sha256;
 use tempfile::NamedTempFile;
 
@@ -98,11 +97,6 @@ impl Writer {
             return Ok(());
         }
         self.write(octets)
-    }
-
-    /// [`Self::push`] for chunks of a body.
-    pub fn push_bytes(&mut self, octets: &Bytes) -> Result<(), PayloadError> {
-        self.push(octets)
     }
 
     /// Octets taken so far.

@@ -79,15 +79,14 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = ip.segments();
+    let segments = ip.segments();
     let embedded = |high: u16, low: u16| is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
-    match (a, b) {
+    match segments {
         // NAT64 and 6to4 lead to an IPv4 address.
-        (0x64, 0xff9b) => (c, d, e, f) == (0, 0, 0, 0) && embedded(g, h),
-        (0x2002, _) => embedded(b, c),
-        (0x2001, 0xdb8 | 0..0x200) => false,
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => embedded(high, low),
+        [0x2001, 0xdb8 | 0..0x200, ..] => false,
         // Global unicast is 2000::/3.
-        _ => a & 0xe000 == 0x2000,
+        [first, ..] => first & 0xe000 == 0x2000,
     }
 }
 
