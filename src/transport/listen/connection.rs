@@ -23,11 +23,11 @@ use super::{
     Answer, Endpoint, Exchange, Refusal, RequestHead,
     framing::{HeadFault, Length},
     proxy::Forwarded,
-    rules::{self, Coding},
+    rules,
     wire::{Head, Turn, Wire},
 };
 use crate::transport::{
-    body::{BodyLimits, BodyReader, Pace},
+    body::{BodyLimits, BodyReader, Coding, Pace, coding},
     limits::Limits,
 };
 
@@ -129,7 +129,7 @@ async fn exchange<E: Endpoint>(
         // Without a body there is nothing left to read, and the connection can stay.
         return (answer, length == Length::Known(0));
     }
-    let gzip = rules::coding(&head.headers) == Some(Coding::Gzip);
+    let gzip = coding(&head.headers) == Some(Coding::Gzip);
     let ended = Arc::new(AtomicBool::new(false));
     let body = BodyReader::network(body, body_limits(&setting.limits), gzip, Arc::clone(&ended));
     let exchange = Exchange {

@@ -1,6 +1,6 @@
 //! One request and its answer.
 
-use std::{future::Future, net::SocketAddr, time::Duration};
+use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Version, header};
@@ -17,6 +17,17 @@ pub trait Endpoint: Send + Sync + 'static {
     /// A request was refused before it became an exchange: for metrics and logs.
     fn refused(&self, refusal: &Refusal) {
         let _ = refusal;
+    }
+}
+
+/// Several listeners may share one endpoint.
+impl<E: Endpoint> Endpoint for Arc<E> {
+    fn exchange(&self, exchange: Exchange) -> impl Future<Output = Answer> + Send {
+        E::exchange(self, exchange)
+    }
+
+    fn refused(&self, refusal: &Refusal) {
+        E::refused(self, refusal);
     }
 }
 

@@ -3,6 +3,7 @@
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::{Answer, RequestHead, framing::Length};
+use crate::transport::body::coding;
 
 /// Media types that can hold a SOAP envelope (ebMS3 core §5.2.1, EB-019).
 const MEDIA_TYPES: [&str; 3] = ["multipart/related", "application/soap+xml", "text/xml"];
@@ -38,29 +39,6 @@ fn is_soap(headers: &HeaderMap) -> bool {
     let (Some(value), None) = (values.next(), values.next()) else { return false };
     let essence = value.as_bytes().split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii();
     MEDIA_TYPES.iter().any(|media_type| essence.eq_ignore_ascii_case(media_type.as_bytes()))
-}
-
-/// The content coding of a whole message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
-    Identity,
-    Gzip,
-}
-
-/// `None` for codings that cannot be undone here.
-pub(super) fn coding(headers: &HeaderMap) -> Option<Coding> {
-    let mut coding = Coding::Identity;
-    for value in headers.get_all(header::CONTENT_ENCODING) {
-        for name in value.as_bytes().split(|octet| *octet == b',').map(<[u8]>::trim_ascii) {
-            let gzip = name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip");
-            match coding {
-                Coding::Identity if gzip => coding = Coding::Gzip,
-                _ if name.is_empty() || name.eq_ignore_ascii_case(b"identity") => {}
-                _ => return None,
-            }
-        }
-    }
-    Some(coding)
 }
 
 #[cfg(test)]
@@ -101,15 +79,5 @@ mod tests {
         let head = head(Method::POST, "/as4", &[("content-type", "text/xml")]);
         let answer = refuse(&head, Length::Known(11), &["/as4".to_owned()], 10).unwrap();
         assert_eq!(answer.status, 413);
-    }
-
-    #[test]
-    fn gzip_once_is_the_only_coding() {
-        let coding_of = |value| coding(&head(Method::POST, "/", &[("content-encoding", value)]).headers);
-        assert_eq!(coding_of("X-Gzip"), Some(Coding::Gzip));
-        assert_eq!(coding_of("identity, gzip"), Some(Coding::Gzip));
-        assert_eq!(coding_of(""), Some(Coding::Identity));
-        assert_eq!(coding_of("gzip, gzip"), None);
-        assert_eq!(coding_of("br"), None);
     }
 }
