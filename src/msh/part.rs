@@ -7,22 +7,23 @@
 use openssl::sha::Sha256;
 
 use super::reject::Reject;
+use crate::ebms::Cid;
 use crate::wire::gzip::Inflater;
-use crate::wss::{ContentKey, PartDecryptor, PartDigester, PartDigests, WssError};
+use crate::wss::{ContentKey, ExpectedDigest, PartDecryptor, PartDigester, WssError};
 
 /// What is known of a part before its octets come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PartPlan {
-    /// Content-ID, for messages to people.
-    pub content_id: String,
+    /// Its name in PayloadInfo.
+    pub cid: Cid,
     /// Position in PayloadInfo.
     pub position: usize,
-    /// Media type of the signed form: of the part, or of the `EncryptedData`.
-    pub media_type: String,
+    /// Media type of the signed form of an encrypted part; that of any other stands in its MIME head (WS-031).
+    pub sealed_type: Option<String>,
     /// Content key of an encrypted part.
     pub key: Option<ContentKey>,
     /// What the signature says of it, in a signed leg.
-    pub signed: Option<crate::wss::Reference>,
+    pub signed: Option<ExpectedDigest>,
     /// Whether the part properties say that it is compressed (EB-171).
     pub compressed: bool,
     /// Limit of the inflated octets.

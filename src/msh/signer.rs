@@ -34,7 +34,7 @@ pub fn bind(
 ) -> Result<Vec<String>, Reject> {
     let signer = &verified.signer;
     let refused = |why: String| Reject::Signer(format!("{} (serial {}): {why}", signer.subject(), signer.serial()));
-    if spec.signing.iter().any(|pinned| pinned.certificate == *signer && pinned.accepted_at(now)) {
+    if spec.signing.iter().any(|pinned| pinned.certificate == *signer && pinned.usable_at(now)) {
         return trust.pinned(signer, now).map_err(refused);
     }
     let claimed = || party.ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
