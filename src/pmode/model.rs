@@ -42,7 +42,7 @@ pub struct PMode {
     pub leg: Leg,
     /// `PMode[2]`, in two-way exchanges; it goes from the responder to the initiator.
     pub reply_leg: Option<Leg>,
-    /// Accepts plain words without `@type` as PartyId, Service and AgreementRef (EB-039).
+    /// Accepts plain words without `@type` as PartyId, Service and `AgreementRef` (EB-039).
     pub lenient_identifiers: bool,
     /// Profile checks beyond the parameters (PR-004).
     pub checks: ProfileChecks,
@@ -348,7 +348,7 @@ pub struct ReceptionAwareness {
     pub detect_duplicates: bool,
     /// `DetectDuplicates.Parameters`: how long an id is remembered (EB-166).
     pub window: Duration,
-    /// Answers that count as "you sent this already" (EB-165): error code, and a word that ErrorDetail must hold.
+    /// Answers that count as "you sent this already" (EB-165): error code, and a word that `ErrorDetail` must hold.
     pub duplicate_answers: Vec<(String, Option<String>)>,
 }
 

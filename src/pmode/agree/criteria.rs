@@ -75,7 +75,7 @@ pub(super) fn verdict(criterion: Criterion, pmode: &PMode, number: LegNumber, me
     }
 }
 
-/// An AgreementRef without a value names the agreement by its P-Mode alone (FR-053 c).
+/// An `AgreementRef` without a value names the agreement by its P-Mode alone (FR-053 c).
 fn agreement(agreed: &Typed, pmode: &PMode, message: &UserMessage) -> bool {
     message.agreement.as_ref().is_some_and(|found| {
         if found.value.is_empty() {

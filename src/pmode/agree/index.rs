@@ -101,7 +101,7 @@ pub(in crate::pmode) fn overlap(pmodes: &[Arc<PMode>], index: &Index) -> Vec<(us
     for (at, (key, legs)) in open.iter().enumerate() {
         each_pair(legs, &mut compare);
         for (_, others) in open.iter().skip(at + 1).chain(&closed).filter(|(other, _)| compatible(key, other)) {
-            for left in legs.iter() {
+            for left in *legs {
                 others.iter().for_each(|right| compare(*left, *right));
             }
         }
