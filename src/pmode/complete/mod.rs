@@ -126,3 +126,6 @@ impl<T: Clone> Given<T> for Maybe<T> {
 fn list<T: Clone>(set: &[Set<T>]) -> Vec<T> {
     set.iter().map(|set| set.value.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests;
