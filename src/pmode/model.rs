@@ -28,7 +28,8 @@ pub struct PMode {
     pub profile: Option<String>,
     /// `PMode.Agreement`; `None` matches messages with any agreement or none.
     pub agreement: Option<Typed>,
-    /// Whether `AgreementRef/@pmode` is sent (EB-043).
+    /// Whether `AgreementRef/@pmode` is sent, and expected in what is received (EB-043): P-Modes that differ in
+    /// security alone are told apart by it.
     pub send_pmode_id: bool,
     /// `PMode.MEP`.
     pub mep: Mep,

@@ -121,6 +121,22 @@ fn p_modes_that_differ_in_security_only_are_refused_when_loading() {
     assert_eq!(load(&[open("x", ""), open("y", "<Leg><Protocol timeout=\"1min\"/></Leg>")]).unwrap_err().len(), 1);
 }
 
+/// EB-043.
+#[test]
+fn an_id_that_is_sent_tells_p_modes_apart_that_differ_in_security_only() {
+    let named = |id: &str| plain(id, &[]).replace("<PMode", "<PMode sendPModeId=\"true\"");
+    let two = set(&[named("pm-1"), named("pm-2")]);
+    let naming = |pmode| UserMessage { agreement: Some(agreement("urn:example:agreement:1", pmode)), ..message() };
+    assert_eq!(taken(&two, &naming(Some("pm-2"))), "pm-2");
+    assert_eq!(codes(&two, &naming(None)), [(PROCESSING_MODE_MISMATCH, "eb:AgreementRef/@pmode")]);
+    assert_eq!(codes(&two, &naming(Some("pm-3"))), [(VALUE_NOT_RECOGNIZED, "eb:AgreementRef/@pmode")]);
+    let with_default = set(&[named("pm-1"), plain("pm-0", &[])]);
+    assert_eq!(
+        (taken(&with_default, &naming(None)), taken(&with_default, &naming(Some("pm-1")))),
+        ("pm-0".into(), "pm-1".into())
+    );
+}
+
 /// FR-058.
 #[test]
 fn plain_words_need_a_type_or_a_lenient_p_mode() {
@@ -265,6 +281,10 @@ fn a_match_looks_at_few_of_many_p_modes() {
     from.from.ids = vec![id("urn:example:party:1234")];
     assert_eq!(taken(&many, &from), "pm-1234");
     assert_eq!(many.index.candidates(&from).count(), 1);
+    // A stranger's message is compared with a bounded number, however many there are.
+    assert!(many.index.near(&from).count() <= 5 * 64);
+    from.from.ids = vec![id("urn:example:stranger")];
+    assert_eq!(codes(&many, &from), [(VALUE_NOT_RECOGNIZED, "eb:From/eb:PartyId")]);
 }
 
 #[test]
