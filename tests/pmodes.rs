@@ -20,7 +20,13 @@ struct MadeNow {
 }
 
 impl MadeNow {
-    fn new() -> Self {
+    /// One certificate for all: making a key takes longer than everything else here.
+    fn new() -> &'static Self {
+        static ONE: std::sync::LazyLock<MadeNow> = std::sync::LazyLock::new(MadeNow::make);
+        &ONE
+    }
+
+    fn make() -> Self {
         let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
         let mut name = X509NameBuilder::new().unwrap();
         name.append_entry_by_text("CN", "example").unwrap();
@@ -62,7 +68,7 @@ fn folder(name: &str) -> Vec<(PathBuf, String)> {
 }
 
 fn load(file: &(PathBuf, String)) -> PModeSet {
-    PModeSet::load(std::slice::from_ref(file), &MadeNow::new(), now()).unwrap_or_else(|errors| {
+    PModeSet::load(std::slice::from_ref(file), MadeNow::new(), now()).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     })
 }
@@ -83,6 +89,52 @@ fn every_file_follows_the_schema_and_loads_without_warning() {
     for file in folder("profiles").iter().chain(&folder("examples")) {
         follows_schema(&file.1).unwrap_or_else(|said| panic!("{}: {said}", file.0.display()));
         assert_eq!(load(file).warnings(), &[], "{}", file.0.display());
+    }
+}
+
+/// What the schema document and the reader say of the same P-Mode.
+fn both_say(inside: &str) -> (bool, bool) {
+    let text = format!("<PMode xmlns=\"urn:postrider:pmode:1\" id=\"x\">{inside}</PMode>");
+    (follows_schema(&text).is_ok(), pmode::read(Path::new("x.xml"), &text).is_ok())
+}
+
+#[test]
+fn schema_and_reader_accept_and_refuse_alike() {
+    let leg = |inside: &str| format!("<Leg>{inside}</Leg>");
+    let accepted = [
+        "<Leg/><Agreement type=\"t\">a</Agreement>".to_owned(),
+        "<MEP>http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/oneWay</MEP>".to_owned(),
+        "<Initiator><Party>a b</Party><SigningCertificate file=\"a\" until=\"2027-01-31T00:00:00Z\"/></Initiator>"
+            .to_owned(),
+        leg(
+            "<Protocol timeout=\"1min 30s\"/><BusinessInfo><PayloadProfile maxSize=\"10 MiB\" parts=\"0..*\"/></BusinessInfo>",
+        ),
+        leg("<ReceptionAwareness><Retry.Parameters>maxretries=10;period=3000</Retry.Parameters></ReceptionAwareness>"),
+        leg("<ReceptionAwareness><Retry jitter=\"2.5%\" multiplier=\"1.5\"/></ReceptionAwareness>"),
+        leg("<Security><Encryption keyTransport=\"rsa-oaep-mgf1p/sha1\" accept=\"aes128-gcm aes256-gcm\"/></Security>"),
+        leg("<Security><Signature algorithm=\"http://www.w3.org/2001/04/xmldsig-more#rsa-sha256\"/></Security>"),
+        leg("<Reliability inOrder=\"false\"/>"),
+    ];
+    for inside in accepted {
+        assert_eq!(both_say(&inside), (true, true), "{inside}");
+    }
+    let refused = [
+        "<Legs/>".to_owned(),
+        "<MEP>threeWay</MEP>".to_owned(),
+        "<Agreement/>".to_owned(),
+        "<Initiator><Party> a</Party></Initiator>".to_owned(),
+        "<Initiator><SigningCertificate/></Initiator>".to_owned(),
+        leg("<Protocol><Address>ftp://x</Address></Protocol>"),
+        leg("<Protocol timeout=\"30\"/>"),
+        leg("<BusinessInfo><PayloadProfile maxSize=\"1024\"/></BusinessInfo>"),
+        leg("<Security><Signature algorithm=\"rsa-sha1\"/></Security>"),
+        leg("<Security><Encryption keyTransport=\"rsa-1_5\"/></Security>"),
+        leg("<Reliability atLeastOnce=\"true\"/>"),
+        leg("<Deliver/>"),
+        leg("text"),
+    ];
+    for inside in refused {
+        assert_eq!(both_say(&inside), (false, false), "{inside}");
     }
 }
 

@@ -22,6 +22,13 @@ pub(super) struct Set<T> {
     pub at: Place,
 }
 
+impl<T> Set<T> {
+    /// Another value at the same place.
+    pub(super) fn with<U>(&self, value: U) -> Set<U> {
+        Set { value, at: self.at.clone() }
+    }
+}
+
 /// A value that may be set.
 pub(super) type Maybe<T> = Option<Set<T>>;
 

@@ -12,6 +12,8 @@ mod identifier;
 mod model;
 mod profiles;
 mod read;
+#[cfg(test)]
+mod sample;
 mod set;
 mod submit;
 mod write;

@@ -28,7 +28,8 @@ pub struct PMode {
     pub profile: Option<String>,
     /// `PMode.Agreement`; `None` matches messages with any agreement or none.
     pub agreement: Option<Typed>,
-    /// Whether `AgreementRef/@pmode` is sent (EB-043).
+    /// Whether `AgreementRef/@pmode` is sent, and expected in what is received (EB-043): P-Modes that differ in
+    /// security alone are told apart by it.
     pub send_pmode_id: bool,
     /// `PMode.MEP`.
     pub mep: Mep,
@@ -42,7 +43,7 @@ pub struct PMode {
     pub leg: Leg,
     /// `PMode[2]`, in two-way exchanges; it goes from the responder to the initiator.
     pub reply_leg: Option<Leg>,
-    /// Accepts plain words without `@type` as PartyId, Service and AgreementRef (EB-039).
+    /// Accepts plain words without `@type` as PartyId, Service and `AgreementRef` (EB-039).
     pub lenient_identifiers: bool,
     /// Profile checks beyond the parameters (PR-004).
     pub checks: ProfileChecks,
@@ -348,7 +349,7 @@ pub struct ReceptionAwareness {
     pub detect_duplicates: bool,
     /// `DetectDuplicates.Parameters`: how long an id is remembered (EB-166).
     pub window: Duration,
-    /// Answers that count as "you sent this already" (EB-165): error code, and a word that ErrorDetail must hold.
+    /// Answers that count as "you sent this already" (EB-165): error code, and a word that `ErrorDetail` must hold.
     pub duplicate_answers: Vec<(String, Option<String>)>,
 }
 

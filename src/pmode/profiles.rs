@@ -54,20 +54,21 @@ impl Profiles {
     }
 
     /// The terms of a draft with everything that it inherits.
-    pub(super) fn resolve(&self, draft: &Draft) -> Result<Terms, PModeError> {
+    pub(super) fn resolve(&self, draft: &Draft) -> Result<Terms, Box<PModeError>> {
         let mut terms = draft.terms.clone();
         let mut seen: Vec<&str> = Vec::new();
         let mut next = Some((draft.profile.as_ref().map_or(BASE, |p| &p.value), draft));
         while let Some((name, from)) = next {
             let place = || from.profile.as_ref().map_or_else(|| from.name.at.clone(), |p| p.at.clone());
             if seen.contains(&name) {
-                return Err(PModeError { place: place(), problem: Problem::ProfileRing(name.to_owned()) });
+                let problem = Problem::ProfileRing(name.to_owned());
+                return Err(Box::new(PModeError { place: place(), problem }));
             }
             let profile = self.by_name.get(name).ok_or_else(|| {
                 let known: Vec<String> = self.by_name.keys().cloned().collect();
                 let nearest = nearest(name, known.iter().map(String::as_str));
                 let problem = Problem::UnknownProfile { found: name.to_owned(), nearest, known };
-                PModeError { place: place(), problem }
+                Box::new(PModeError { place: place(), problem })
             })?;
             terms.inherit(&profile.terms);
             seen.push(name);

@@ -297,7 +297,7 @@ fn reception(out: &mut Out, reception: &ReceptionAwareness) {
                 .with("first", humantime::format_duration(plan.first))
                 .with("multiplier", plan.multiplier)
                 .with("max", humantime::format_duration(plan.max))
-                .with("jitter", format!("{}%", plan.jitter * 100.0))
+                .with("jitter", format!("{}%", (plan.jitter * 1e8).round() / 1e6))
                 .with("deadline", humantime::format_duration(plan.deadline))
                 .empty(),
         }

@@ -27,10 +27,12 @@ pub enum Criterion {
     Action,
     /// `@mpc`; none is the default channel on both sides.
     Mpc,
+    /// `AgreementRef/@pmode`, where the P-Mode has it sent (EB-043).
+    PModeId,
 }
 
 /// All criteria, the telling ones first.
-pub(super) const ALL: [Criterion; 8] = [
+pub(super) const ALL: [Criterion; 9] = [
     Criterion::Service,
     Criterion::Action,
     Criterion::From,
@@ -39,6 +41,7 @@ pub(super) const ALL: [Criterion; 8] = [
     Criterion::FromRole,
     Criterion::ToRole,
     Criterion::Mpc,
+    Criterion::PModeId,
 ];
 
 /// What a criterion says.
@@ -72,10 +75,17 @@ pub(super) fn verdict(criterion: Criterion, pmode: &PMode, number: LegNumber, me
         Criterion::Service => optional(leg.business.service.as_ref(), |service| *service == message.service),
         Criterion::Action => optional(leg.business.action.as_ref(), |action| *action == message.action),
         Criterion::Mpc => of(channel(leg) == message.mpc.as_deref().unwrap_or(names::DEFAULT_MPC)),
+        Criterion::PModeId if pmode.send_pmode_id => of(named(message) == Some(&pmode.id)),
+        Criterion::PModeId => Verdict::Any,
     }
 }
 
-/// An AgreementRef without a value names the agreement by its P-Mode alone (FR-053 c).
+/// `AgreementRef/@pmode`.
+pub(super) fn named(message: &UserMessage) -> Option<&str> {
+    message.agreement.as_ref()?.pmode.as_deref()
+}
+
+/// An `AgreementRef` without a value names the agreement by its P-Mode alone (FR-053 c).
 fn agreement(agreed: &Typed, pmode: &PMode, message: &UserMessage) -> bool {
     message.agreement.as_ref().is_some_and(|found| {
         if found.value.is_empty() {
@@ -85,7 +95,7 @@ fn agreement(agreed: &Typed, pmode: &PMode, message: &UserMessage) -> bool {
     })
 }
 
-fn channel(leg: &Leg) -> &str {
+pub(super) fn channel(leg: &Leg) -> &str {
     leg.business.mpc.as_deref().unwrap_or(names::DEFAULT_MPC)
 }
 
@@ -125,6 +135,7 @@ pub(super) fn specificity(pmode: &PMode, number: LegNumber) -> usize {
         leg.business.service.is_some(),
         leg.business.action.is_some(),
         channel(leg) != names::DEFAULT_MPC,
+        pmode.send_pmode_id,
     ]
     .into_iter()
     .filter(|set| *set)
@@ -144,6 +155,7 @@ impl Criterion {
             Self::Service => "eb:Service",
             Self::Action => "eb:Action",
             Self::Mpc => "eb:UserMessage/@mpc",
+            Self::PModeId => "eb:AgreementRef/@pmode",
         }
     }
 
@@ -161,6 +173,7 @@ impl Criterion {
             Self::Service => typed(&message.service.value, message.service.kind.as_ref()),
             Self::Action => message.action.clone(),
             Self::Mpc => message.mpc.clone().unwrap_or_else(|| names::DEFAULT_MPC.to_owned()),
+            Self::PModeId => named(message).unwrap_or_default().to_owned(),
         }
     }
 
@@ -180,6 +193,8 @@ impl Criterion {
             Self::Service => leg.business.service.as_ref().map_or_else(any, of),
             Self::Action => leg.business.action.clone().unwrap_or_else(any),
             Self::Mpc => channel(leg).to_owned(),
+            Self::PModeId if pmode.send_pmode_id => pmode.id.clone(),
+            Self::PModeId => any(),
         }
     }
 }

@@ -4,12 +4,12 @@
 //! combination of these that some P-Mode leaves open: at most sixteen, mostly one or two. Digests may collide; every
 //! candidate is judged in full afterwards.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
-use super::criteria::same_ids;
-use super::{LegOf, legs};
+use super::criteria::{ALL, channel, named, same_ids};
+use super::{Criterion, LegOf, legs};
 use crate::ebms::{PartyId, UserMessage};
 use crate::pmode::model::{LegNumber, PMode};
 use crate::wire::xml::names;
@@ -17,12 +17,20 @@ use crate::wire::xml::names;
 /// Digests of service, action, sender and receiver; `None` is any.
 type Key = [Option<u64>; 4];
 
+/// How many legs are kept for one value: a stranger's message must not make us look at all of them.
+const NEAR: usize = 64;
+
 /// The index of a set.
 #[derive(Clone, Debug, Default)]
 pub(in crate::pmode) struct Index {
     legs: HashMap<Key, Vec<LegOf>>,
     /// Which of the four are set, for each combination in use.
     masks: Vec<[bool; 4]>,
+    /// Some legs for each value of the four, and some of all: where the nearest one is looked for after a refusal.
+    near: HashMap<(usize, u64), Vec<LegOf>>,
+    some: Vec<LegOf>,
+    /// Every value that some leg sets.
+    known: HashSet<(Criterion, u64)>,
     state: RandomState,
 }
 
@@ -36,20 +44,72 @@ impl Index {
                 if !index.masks.contains(&mask) {
                     index.masks.push(mask);
                 }
-                index.legs.entry(key).or_default().push(LegOf { pmode: at, leg });
+                let one = LegOf { pmode: at, leg };
+                for (slot, digest) in key.iter().enumerate().filter_map(|(slot, digest)| Some((slot, (*digest)?))) {
+                    keep(index.near.entry((slot, digest)).or_default(), one);
+                }
+                keep(&mut index.some, one);
+                let known =
+                    ALL.into_iter().filter_map(|criterion| Some((criterion, index.set(criterion, pmode, leg)?)));
+                let known: Vec<_> = known.collect();
+                index.known.extend(known);
+                index.legs.entry(key).or_default().push(one);
             }
         }
         index
     }
 
-    /// The legs that may match a message.
-    pub(super) fn candidates(&self, message: &UserMessage) -> impl Iterator<Item = LegOf> {
-        let full = [
+    fn of(&self, message: &UserMessage) -> [u64; 4] {
+        [
             self.digest(&message.service),
             self.digest(&message.action),
             self.party(&message.from.ids),
             self.party(&message.to.ids),
-        ];
+        ]
+    }
+
+    /// Legs that have something in common with a message, and some others; some may come twice.
+    pub(super) fn near(&self, message: &UserMessage) -> impl Iterator<Item = LegOf> {
+        let full = self.of(message).into_iter().enumerate();
+        full.filter_map(|key| self.near.get(&key)).flatten().chain(&self.some).copied()
+    }
+
+    /// Whether some leg sets the value that the message has.
+    pub(super) fn knows(&self, criterion: Criterion, message: &UserMessage) -> bool {
+        let digest = match criterion {
+            Criterion::Agreement => message.agreement.as_ref().map(|a| self.digest((&a.value, a.kind.as_ref()))),
+            Criterion::From => Some(self.party(&message.from.ids)),
+            Criterion::FromRole => Some(self.digest(&message.from.role)),
+            Criterion::To => Some(self.party(&message.to.ids)),
+            Criterion::ToRole => Some(self.digest(&message.to.role)),
+            Criterion::Service => Some(self.digest(&message.service)),
+            Criterion::Action => Some(self.digest(&message.action)),
+            Criterion::Mpc => Some(self.digest(message.mpc.as_deref().unwrap_or(names::DEFAULT_MPC))),
+            Criterion::PModeId => named(message).map(|id| self.digest(id)),
+        };
+        digest.is_some_and(|digest| self.known.contains(&(criterion, digest)))
+    }
+
+    /// The digest of what a leg sets.
+    fn set(&self, criterion: Criterion, pmode: &PMode, number: LegNumber) -> Option<u64> {
+        let leg = pmode.leg(number)?;
+        let party = |ids: &[PartyId]| (!ids.is_empty()).then(|| self.party(ids));
+        match criterion {
+            Criterion::Agreement => pmode.agreement.as_ref().map(|a| self.digest((&a.value, a.kind.as_ref()))),
+            Criterion::From => party(&pmode.sender(number).ids),
+            Criterion::FromRole => pmode.sender(number).role.as_ref().map(|role| self.digest(role)),
+            Criterion::To => party(&pmode.receiver(number).ids),
+            Criterion::ToRole => pmode.receiver(number).role.as_ref().map(|role| self.digest(role)),
+            Criterion::Service => leg.business.service.as_ref().map(|service| self.digest(service)),
+            Criterion::Action => leg.business.action.as_ref().map(|action| self.digest(action)),
+            Criterion::Mpc => Some(self.digest(channel(leg))),
+            Criterion::PModeId => pmode.send_pmode_id.then(|| self.digest(&pmode.id)),
+        }
+    }
+
+    /// The legs that may match a message.
+    pub(super) fn candidates(&self, message: &UserMessage) -> impl Iterator<Item = LegOf> {
+        let full = self.of(message);
         let keys = self.masks.iter().map(move |mask| {
             let mut key = [None; 4];
             for ((slot, set), digest) in key.iter_mut().zip(mask).zip(full) {
@@ -61,14 +121,8 @@ impl Index {
     }
 
     fn key(&self, pmode: &PMode, number: LegNumber) -> Key {
-        let business = pmode.leg(number).map(|leg| &leg.business);
-        let party = |ids: &[PartyId]| (!ids.is_empty()).then(|| self.party(ids));
-        [
-            business.and_then(|b| b.service.as_ref()).map(|service| self.digest(service)),
-            business.and_then(|b| b.action.as_ref()).map(|action| self.digest(action)),
-            party(&pmode.sender(number).ids),
-            party(&pmode.receiver(number).ids),
-        ]
+        [Criterion::Service, Criterion::Action, Criterion::From, Criterion::To]
+            .map(|criterion| self.set(criterion, pmode, number))
     }
 
     fn digest(&self, value: impl Hash) -> u64 {
@@ -78,6 +132,12 @@ impl Index {
     /// The sum does not depend on the order.
     fn party(&self, ids: &[PartyId]) -> u64 {
         ids.iter().fold(0, |sum, id| sum.wrapping_add(self.digest(id)))
+    }
+}
+
+fn keep(list: &mut Vec<LegOf>, one: LegOf) {
+    if list.len() < NEAR {
+        list.push(one);
     }
 }
 
@@ -101,7 +161,7 @@ pub(in crate::pmode) fn overlap(pmodes: &[Arc<PMode>], index: &Index) -> Vec<(us
     for (at, (key, legs)) in open.iter().enumerate() {
         each_pair(legs, &mut compare);
         for (_, others) in open.iter().skip(at + 1).chain(&closed).filter(|(other, _)| compatible(key, other)) {
-            for left in legs.iter() {
+            for left in *legs {
                 others.iter().for_each(|right| compare(*left, *right));
             }
         }
@@ -144,6 +204,7 @@ fn meet(a: &PMode, left: LegNumber, b: &PMode, right: LegNumber) -> Option<bool>
         both(x.service.as_ref(), y.service.as_ref(), PartialEq::eq)?,
         both(x.action.as_ref(), y.action.as_ref(), PartialEq::eq)?,
         both(Some(&channel(&x.mpc)), Some(&channel(&y.mpc)), PartialEq::eq)?,
+        both(a.send_pmode_id.then_some(&a.id), b.send_pmode_id.then_some(&b.id), PartialEq::eq)?,
     ];
     Some(same.into_iter().all(|same| same))
 }

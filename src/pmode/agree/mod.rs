@@ -215,8 +215,8 @@ fn nothing_loaded() -> Finding {
 
 /// Looks for the P-Mode that comes nearest: few differences, the same parties, much agreed.
 fn no_match(set: &PModeSet, message: &UserMessage) -> Refusal {
-    let all = set.pmodes.iter().flat_map(|pmode| legs(pmode).map(move |leg| (pmode, leg)));
-    let nearest = all.min_by_key(|(pmode, leg)| distance(pmode, *leg, message));
+    let near = set.index.near(message).filter_map(|near| Some((set.pmodes.get(near.pmode)?, near.leg)));
+    let nearest = near.min_by_key(|(pmode, leg)| distance(pmode, *leg, message));
     let Some((pmode, leg)) = nearest else { return Refusal::new(Reason::NoPModes, vec![nothing_loaded()]) };
     let mut findings = if pmode.lenient_identifiers { Vec::new() } else { identifiers(message) };
     for misfit in misfits(set, pmode, leg, message) {
@@ -239,11 +239,7 @@ fn misfits(set: &PModeSet, pmode: &PMode, leg: LegNumber, message: &UserMessage)
     failures(pmode, leg, message)
         .map(|criterion| {
             let found = criterion.found(message);
-            let known = found.is_empty()
-                || set
-                    .pmodes
-                    .iter()
-                    .any(|other| legs(other).any(|leg| verdict(criterion, other, leg, message) == Verdict::Pass));
+            let known = found.is_empty() || set.index.knows(criterion, message);
             let code = if known { PROCESSING_MODE_MISMATCH } else { VALUE_NOT_RECOGNIZED };
             Finding { code, element: criterion.element(), found, expected: criterion.expected(pmode, leg) }
         })

@@ -5,7 +5,7 @@ use crate::ebms::{Href, Party, UserMessage};
 use crate::pmode::identifier::is_absolute_uri;
 use crate::pmode::model::{Check, Leg, LegNumber, PMode};
 
-/// EB-039: without a type, PartyId, Service and AgreementRef are absolute URIs. An empty type is none (FR-058).
+/// EB-039: without a type, PartyId, Service and `AgreementRef` are absolute URIs. An empty type is none (FR-058).
 pub(in crate::pmode) fn identifiers(message: &UserMessage) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut look = |element: &'static str, value: &str, kind: Option<&String>| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::certificates::Certificates;
-use super::{Findings, list, or, value};
+use super::{Findings, Given, list};
 use crate::msh::reliability::RetryPlan;
 use crate::pmode::draft::{LegDraft, ReceptionDraft, SecurityDraft, Set};
 use crate::pmode::error::Problem;
@@ -14,9 +14,9 @@ use crate::pmode::model::{
 use crate::wss::suite::{DataEncryption, DigestAlgorithm, KeyTransport, OaepHash, SignatureAlgorithm, TokenReference};
 
 /// `Protocol` timeout where none is given.
-const TIMEOUT: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_mins(5);
 /// Duplicate window where none is given (EB-166, IN-15).
-const WINDOW: Duration = Duration::from_secs(30 * 24 * 3600);
+const WINDOW: Duration = Duration::from_hours(30 * 24);
 
 pub(super) fn leg(draft: &LegDraft, certificates: &mut Certificates<'_>, findings: &mut Findings) -> Leg {
     for anchor in &draft.protocol.tls_anchors {
@@ -27,32 +27,32 @@ pub(super) fn leg(draft: &LegDraft, certificates: &mut Certificates<'_>, finding
     let security = security(&draft.security);
     Leg {
         protocol: Protocol {
-            address: value(&draft.protocol.address),
-            soap: or(&draft.protocol.soap, SoapVersion::Soap12),
-            framing: or(&draft.protocol.framing, Framing::Bare),
-            timeout: or(&draft.protocol.timeout, TIMEOUT),
+            address: draft.protocol.address.given(),
+            soap: draft.protocol.soap.given_or(SoapVersion::Soap12),
+            framing: draft.protocol.framing.given_or(Framing::Bare),
+            timeout: draft.protocol.timeout.given_or(TIMEOUT),
             tls_anchors: list(&draft.protocol.tls_anchors),
         },
         business: BusinessInfo {
-            service: value(&draft.business.service),
-            action: value(&draft.business.action),
-            mpc: value(&draft.business.mpc),
+            service: draft.business.service.given(),
+            action: draft.business.action.given(),
+            mpc: draft.business.mpc.given(),
             properties: list(&draft.business.properties.0),
-            max_size: value(&draft.business.max_size),
-            parts: or(&draft.business.parts, (0, None)),
+            max_size: draft.business.max_size.given(),
+            parts: draft.business.parts.given_or((0, None)),
         },
         errors: ErrorHandling {
-            as_response: or(&draft.errors.as_response, true),
+            as_response: draft.errors.as_response.given_or(true),
             receiver_errors_to: list(&draft.errors.receiver_errors_to),
             sender_errors_to: list(&draft.errors.sender_errors_to),
-            notify_producer: or(&draft.errors.notify_producer, true),
-            notify_consumer: or(&draft.errors.notify_consumer, false),
-            notify_delivery_failures: or(&draft.errors.notify_delivery_failures, true),
-            notify_missing_receipt: or(&draft.errors.notify_missing_receipt, true),
-            with_fault: or(&draft.errors.with_fault, false),
+            notify_producer: draft.errors.notify_producer.given_or(true),
+            notify_consumer: draft.errors.notify_consumer.given_or(false),
+            notify_delivery_failures: draft.errors.notify_delivery_failures.given_or(true),
+            notify_missing_receipt: draft.errors.notify_missing_receipt.given_or(true),
+            with_fault: draft.errors.with_fault.given_or(false),
         },
         security,
-        compress: or(&draft.compress, false),
+        compress: draft.compress.given_or(false),
         reception: reception(&draft.reception),
         deliver: list(&draft.deliver),
     }
@@ -60,34 +60,34 @@ pub(super) fn leg(draft: &LegDraft, certificates: &mut Certificates<'_>, finding
 
 /// A leg is signed unless that is switched off: nobody should lose authentication by leaving a line out.
 fn security(draft: &SecurityDraft) -> Security {
-    let sign = or(&draft.sign, true).then(|| {
-        let algorithm = or(&draft.algorithm, SignatureAlgorithm::RsaSha256);
+    let sign = draft.sign.given_or(true).then(|| {
+        let algorithm = draft.algorithm.given_or(SignatureAlgorithm::RsaSha256);
         Signing {
             algorithm,
-            hash: or(&draft.hash, DigestAlgorithm::Sha256),
-            token: or(&draft.token, TokenReference::BinarySecurityToken),
+            hash: draft.hash.given_or(DigestAlgorithm::Sha256),
+            token: draft.token.given_or(TokenReference::BinarySecurityToken),
             accepted: first_of(algorithm, &draft.accepted),
         }
     });
-    let encrypt = or(&draft.encrypt, false).then(|| {
-        let algorithm = or(&draft.encryption, DataEncryption::Aes128Gcm);
+    let encrypt = draft.encrypt.given_or(false).then(|| {
+        let algorithm = draft.encryption.given_or(DataEncryption::Aes128Gcm);
         let oaep = KeyTransport::RsaOaep { digest: OaepHash::Sha256, mgf: OaepHash::Sha256 };
-        let transport = or(&draft.transport, oaep);
+        let transport = draft.transport.given_or(oaep);
         Encryption {
             algorithm,
             transport,
-            token: or(&draft.encryption_token, TokenReference::BinarySecurityToken),
+            token: draft.encryption_token.given_or(TokenReference::BinarySecurityToken),
             accepted: first_of(algorithm, &draft.accepted_encryption),
             accepted_transport: first_of(transport, &draft.accepted_transport),
         }
     });
     Security {
-        non_repudiation: or(&draft.non_repudiation, sign.is_some()),
+        non_repudiation: draft.non_repudiation.given_or(sign.is_some()),
         sign,
         encrypt,
-        send_receipt: or(&draft.send_receipt, true),
-        reply_pattern: or(&draft.reply_pattern, ReplyPattern::Response),
-        reply_to: value(&draft.reply_to),
+        send_receipt: draft.send_receipt.given_or(true),
+        reply_pattern: draft.reply_pattern.given_or(ReplyPattern::Response),
+        reply_to: draft.reply_to.given(),
     }
 }
 
@@ -103,22 +103,22 @@ fn first_of<T: Copy + PartialEq>(own: T, allowed: &[Set<T>]) -> Vec<T> {
 }
 
 fn reception(draft: &ReceptionDraft) -> ReceptionAwareness {
-    let enabled = or(&draft.enabled, true);
+    let enabled = draft.enabled.given_or(true);
     let plan = RetryPlan::default();
-    let retry = (enabled && or(&draft.retry, true)).then(|| RetryPlan {
-        retries: or(&draft.retries, plan.retries),
-        first: or(&draft.first, plan.first),
-        multiplier: or(&draft.multiplier, plan.multiplier),
-        max: or(&draft.max, plan.max),
-        jitter: or(&draft.jitter, plan.jitter),
-        deadline: or(&draft.deadline, plan.deadline),
+    let retry = (enabled && draft.retry.given_or(true)).then(|| RetryPlan {
+        retries: draft.retries.given_or(plan.retries),
+        first: draft.first.given_or(plan.first),
+        multiplier: draft.multiplier.given_or(plan.multiplier),
+        max: draft.max.given_or(plan.max),
+        jitter: draft.jitter.given_or(plan.jitter),
+        deadline: draft.deadline.given_or(plan.deadline),
     });
     let answers = list(&draft.duplicate_answers);
     ReceptionAwareness {
         enabled,
         retry,
-        detect_duplicates: or(&draft.detect, true),
-        window: or(&draft.window, WINDOW),
+        detect_duplicates: draft.detect.given_or(true),
+        window: draft.window.given_or(WINDOW),
         duplicate_answers: if answers.is_empty() { default_duplicate_answers() } else { answers },
     }
 }

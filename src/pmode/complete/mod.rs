@@ -57,7 +57,7 @@ pub(super) fn complete_with(
     certificates: &mut Certificates<'_>,
     now: OffsetDateTime,
 ) -> Result<(PMode, Vec<PModeWarning>), Vec<PModeError>> {
-    let terms = profiles.resolve(draft).map_err(|error| vec![error])?;
+    let terms = profiles.resolve(draft).map_err(|error| vec![*error])?;
     let mut findings = Findings::default();
     let first = LegDraft::default();
     let mut legs = terms.legs.0.iter();
@@ -68,20 +68,20 @@ pub(super) fn complete_with(
         revision: String::new(),
         file: PathBuf::from(&*draft.name.at.file),
         profile: draft.profile.as_ref().map(|p| p.value.clone()),
-        agreement: value(&terms.agreement),
-        send_pmode_id: or(&terms.send_pmode_id, false),
-        mep: or(&terms.mep, Mep::OneWay),
-        binding: or(&terms.binding, Binding::Push),
+        agreement: terms.agreement.given(),
+        send_pmode_id: terms.send_pmode_id.given_or(false),
+        mep: terms.mep.given_or(Mep::OneWay),
+        binding: terms.binding.given_or(Binding::Push),
         initiator: party(&terms.initiator, certificates, now, &mut findings),
         responder: party(&terms.responder, certificates, now, &mut findings),
         leg,
         reply_leg,
-        lenient_identifiers: or(&terms.lenient, false),
+        lenient_identifiers: terms.lenient.given_or(false),
         checks: ProfileChecks {
-            sbdh: or(&terms.checks.sbdh, ProfileChecks::default().sbdh),
-            empty_body: or(&terms.checks.empty_body, ProfileChecks::default().empty_body),
-            single_party_id: or(&terms.checks.single_party_id, ProfileChecks::default().single_party_id),
-            four_corner: or(&terms.checks.four_corner, ProfileChecks::default().four_corner),
+            sbdh: terms.checks.sbdh.given_or(ProfileChecks::default().sbdh),
+            empty_body: terms.checks.empty_body.given_or(ProfileChecks::default().empty_body),
+            single_party_id: terms.checks.single_party_id.given_or(ProfileChecks::default().single_party_id),
+            four_corner: terms.checks.four_corner.given_or(ProfileChecks::default().four_corner),
         },
     };
     rules::check(&pmode, &terms, &draft.name.at, &mut findings);
@@ -100,21 +100,32 @@ fn party(
 ) -> PartySpec {
     PartySpec {
         ids: list(&draft.ids),
-        role: value(&draft.role),
+        role: draft.role.given(),
         signing: certificates.pin(&draft.signing, now, findings),
         encryption: certificates.pin(&draft.encryption, now, findings),
-        subject: value(&draft.subject).unwrap_or_default(),
+        subject: draft.subject.given().unwrap_or_default(),
     }
 }
 
-fn value<T: Clone>(set: &Maybe<T>) -> Option<T> {
-    set.as_ref().map(|set| set.value.clone())
+/// What is given, without its place.
+trait Given<T> {
+    fn given(&self) -> Option<T>;
+    fn given_or(&self, default: T) -> T;
 }
 
-fn or<T: Clone>(set: &Maybe<T>, default: T) -> T {
-    value(set).unwrap_or(default)
+impl<T: Clone> Given<T> for Maybe<T> {
+    fn given(&self) -> Option<T> {
+        self.as_ref().map(|set| set.value.clone())
+    }
+
+    fn given_or(&self, default: T) -> T {
+        self.given().unwrap_or(default)
+    }
 }
 
 fn list<T: Clone>(set: &[Set<T>]) -> Vec<T> {
     set.iter().map(|set| set.value.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests;

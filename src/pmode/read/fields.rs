@@ -184,13 +184,20 @@ impl<'a> Fields<'a> {
                 None if child.namespace() == names::PMODE => {
                     unknown(child.local(), self.node.local(), self.children.iter().map(|k| (*k).to_owned()).collect())
                 }
-                None => unknown(
-                    &format!("{{{}}}{}", child.namespace(), child.local()),
-                    self.node.local(),
-                    self.children.iter().map(|k| format!("{{{}}}{k}", names::PMODE)).collect(),
-                ),
+                None => self.foreign(child),
             };
             reader.report(child, problem);
+        }
+    }
+
+    /// An element of another namespace, which is the right one but for that, or not.
+    fn foreign(&self, child: Node<'_>) -> Problem {
+        let ours = |name: &str| format!("{{{}}}{name}", names::PMODE);
+        Problem::Unknown {
+            found: format!("{{{}}}{}", child.namespace(), child.local()),
+            parent: self.node.local().to_owned(),
+            nearest: nearest(child.local(), self.children.iter().copied()).map(|name| ours(&name)),
+            known: self.children.iter().map(|name| ours(name)).collect(),
         }
     }
 }

@@ -107,3 +107,6 @@ fn checks(reader: &mut Reader<'_>, node: Node<'_>) -> ChecksDraft {
     fields.end(reader);
     checks
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,19 +108,16 @@ fn retry(reader: &mut Reader<'_>, node: Node<'_>, draft: &mut ReceptionDraft) {
 
 /// Takes over `maxretries` and `period`: the same wait each time, and a deadline that lets every retry happen.
 fn schedule(draft: &mut ReceptionDraft, parameters: &Set<(u32, Duration)>) {
-    fn set<T>(at: &Set<(u32, Duration)>, value: T) -> Maybe<T> {
-        Some(Set { value, at: at.at.clone() })
-    }
     let (retries, period) = parameters.value;
-    let day = Duration::from_secs(24 * 3600);
-    draft.retry = set(parameters, true);
-    draft.retries = set(parameters, retries);
-    draft.first = set(parameters, period);
-    draft.max = set(parameters, period);
-    draft.multiplier = set(parameters, 1.0);
-    draft.jitter = set(parameters, 0.0);
     // Attempts themselves take time: twice the waits is room enough.
-    draft.deadline = set(parameters, day.max(period.saturating_mul(retries).saturating_mul(2)));
+    let deadline = Duration::from_hours(24).max(period.saturating_mul(retries).saturating_mul(2));
+    draft.retry = Some(parameters.with(true));
+    draft.retries = Some(parameters.with(retries));
+    draft.first = Some(parameters.with(period));
+    draft.max = Some(parameters.with(period));
+    draft.multiplier = Some(parameters.with(1.0));
+    draft.jitter = Some(parameters.with(0.0));
+    draft.deadline = Some(parameters.with(deadline));
 }
 
 /// `name=value` pairs, separated by `,` or `;`.
@@ -158,7 +155,7 @@ fn window_parameters(found: &str) -> Result<Duration, Expected> {
     window.ok_or_else(expected)
 }
 
-/// `EBMS:4001`, or `EBMS:0004/duplicate` where ErrorDetail must hold the word.
+/// `EBMS:4001`, or `EBMS:0004/duplicate` where `ErrorDetail` must hold the word.
 fn duplicate_answer(found: &str) -> Result<(String, Option<String>), Expected> {
     let (code, detail) = found.split_once('/').map_or((found, None), |(c, d)| (c, Some(d.to_owned())));
     let digits = code.strip_prefix("EBMS:").unwrap_or_default();

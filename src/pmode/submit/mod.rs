@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use super::agree::{Criterion, identifiers, requirements};
-use super::agree::{failures, same_ids};
-use super::model::{Check, Leg, LegNumber, PMode, PartySpec};
-use super::set::PModeSet;
 use crate::ebms::{AgreementRef, Href, MessageId, PartInfo, Party, PartyId, Property, Typed, UserMessage};
+use crate::pmode::agree::{Criterion, identifiers, requirements};
+use crate::pmode::agree::{failures, same_ids};
+use crate::pmode::model::{Leg, LegNumber, PMode, PartySpec};
+use crate::pmode::set::PModeSet;
 use crate::wire::xml::names;
 
 /// What a producer wants sent. Everything may be left to the P-Mode; what is given must agree with it.
@@ -95,7 +95,7 @@ pub fn complete_submission(
     let mut problems = blanks(&wanted);
     let from = party("From", wanted.from, &pmode.initiator, names::ROLE_INITIATOR, &mut problems);
     let to = party("To", wanted.to, &pmode.responder, names::ROLE_RESPONDER, &mut problems);
-    payloads(&pmode, leg, &wanted.parts, wanted.size, &mut problems);
+    payloads(leg, &wanted.parts, wanted.size, &mut problems);
     let message = UserMessage {
         mpc: leg.business.mpc.clone(),
         timestamp: now,
@@ -118,7 +118,7 @@ pub fn complete_submission(
 fn choose<'s>(set: &'s PModeSet, wanted: &Wanted) -> Result<&'s Arc<PMode>, MissingValue> {
     if let Some(id) = &wanted.pmode {
         return set.find(id).ok_or_else(|| {
-            let nearest = super::error::nearest(id, set.iter().map(|pmode| pmode.id.as_str()));
+            let nearest = crate::pmode::error::nearest(id, set.iter().map(|pmode| pmode.id.as_str()));
             let hint = nearest.map_or_else(String::new, |n| format!(", did you mean `{n}`?"));
             missing("P-Mode", format!("there is no P-Mode `{id}`{hint}"))
         });
@@ -237,7 +237,7 @@ fn properties(leg: &Leg, wanted: Vec<Property>, problems: &mut Vec<MissingValue>
     all
 }
 
-fn payloads(pmode: &PMode, leg: &Leg, parts: &[PartInfo], size: Option<u64>, problems: &mut Vec<MissingValue>) {
+fn payloads(leg: &Leg, parts: &[PartInfo], size: Option<u64>, problems: &mut Vec<MissingValue>) {
     for (at, part) in (1..).zip(parts) {
         let name = || format!("PartInfo {at}");
         if part.compression().is_some() {
@@ -247,14 +247,8 @@ fn payloads(pmode: &PMode, leg: &Leg, parts: &[PartInfo], size: Option<u64>, pro
             problems
                 .push(missing(name(), "the P-Mode compresses payloads, so each needs the property MimeType (EB-171)"));
         }
-        match &part.href {
-            Href::External(url) => {
-                problems.push(missing(name(), format!("`{url}` is elsewhere; payloads travel in the message")));
-            }
-            Href::Body | Href::Element(_) if pmode.checks.empty_body != Check::Off => {
-                problems.push(missing(name(), "the profile forbids payloads in the SOAP Body; give it as a MIME part"));
-            }
-            _ => {}
+        if let Href::External(url) = &part.href {
+            problems.push(missing(name(), format!("`{url}` is elsewhere; payloads travel in the message")));
         }
     }
     if let (Some(size), Some(most)) = (size, leg.business.max_size)
@@ -289,3 +283,6 @@ fn verify(pmode: &PMode, number: LegNumber, message: &UserMessage, problems: &mu
         problems.push(missing(finding.element, format!("expected {}, found {found}", finding.expected)));
     }
 }
+
+#[cfg(test)]
+mod tests;
