@@ -1,5 +1,6 @@
 //! XML: limits, names, a namespace-aware tree, canonical escapes.
 
+pub mod encoding;
 mod limits;
 pub mod names;
 mod read;
