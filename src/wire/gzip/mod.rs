@@ -11,7 +11,7 @@ mod tests;
 pub use deflate::Deflater;
 pub use inflate::{InflateLimits, Inflater};
 
-/// Why a compressed part cannot be used: EBMS:0303 DecompressionFailure.
+/// Why a compressed part cannot be used: EBMS:0303 `DecompressionFailure`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GzipError {

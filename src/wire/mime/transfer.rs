@@ -75,7 +75,7 @@ impl Base64 {
     }
 
     fn finish(&mut self, out: &mut impl FnMut(Bytes)) -> Result<(), &'static str> {
-        if self.group.len() % 4 != 0 {
+        if !self.group.len().is_multiple_of(4) {
             return Err("it ends inside a group of four characters");
         }
         self.decode(self.group.len(), out)

@@ -92,7 +92,7 @@ fn reason(fault: Node<'_>, namespace: &str) -> String {
     english.or(texts.first()).map(|e| e.text().trim().to_owned()).unwrap_or_default()
 }
 
-/// The local part of a QName in element content.
+/// The local part of a qualified name in element content.
 fn local_name(node: Node<'_>) -> String {
     let name = node.token();
     name.rsplit(':').next().unwrap_or_default().to_owned()
