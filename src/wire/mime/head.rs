@@ -105,8 +105,11 @@ fn fields(raw: &[u8], part: usize) -> Result<Vec<(String, String)>, MimeError> {
         }
         if line.starts_with([' ', '\t']) {
             let (_, value) = fields.last_mut().ok_or_else(refused)?;
-            value.push(' ');
-            value.push_str(line.trim());
+            let more = line.trim();
+            if !value.is_empty() && !more.is_empty() {
+                value.push(' ');
+            }
+            value.push_str(more);
             continue;
         }
         let (name, value) = line.split_once(':').ok_or_else(refused)?;
@@ -115,10 +118,6 @@ fn fields(raw: &[u8], part: usize) -> Result<Vec<(String, String)>, MimeError> {
             return Err(refused());
         }
         fields.push((name.to_owned(), value.trim().to_owned()));
-    }
-    for (_, value) in &mut fields {
-        value.truncate(value.trim_end().len());
-        value.drain(..value.len() - value.trim_start().len());
     }
     Ok(fields)
 }

@@ -16,6 +16,8 @@ mod writer;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traffic;
 
 pub use content_id::{ContentId, names_part};
 pub use content_type::ContentType;
