@@ -7,6 +7,9 @@ use super::GzipError;
 /// Compressed octets given out at a time.
 const BLOCK: usize = 32 * 1024;
 
+/// Octets compressed at a time. What DEFLATE makes of a payload depends on where it is cut, so all cuts are ours.
+const SLICE: usize = 64 * 1024;
+
 /// A member header that says nothing about who made it and when: no name, MTIME 0, XFL 0, OS 255 (unknown).
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255];
 
@@ -14,6 +17,8 @@ const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255];
 pub struct Deflater {
     deflate: Compress,
     crc: Crc,
+    /// Octets that do not fill a slice yet.
+    waiting: Vec<u8>,
     block: Box<[u8]>,
     started: bool,
     spoilt: bool,
@@ -25,6 +30,7 @@ impl Deflater {
         Self {
             deflate: Compress::new(Compression::new(level.min(9)), false),
             crc: Crc::new(),
+            waiting: Vec::new(),
             block: vec![0; BLOCK].into(),
             started: false,
             spoilt: false,
@@ -37,10 +43,26 @@ impl Deflater {
     /// When `out` fails; the deflater is of no use then.
     pub fn push<E: From<GzipError>>(
         &mut self,
-        input: &[u8],
+        mut input: &[u8],
         out: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.run(input, FlushCompress::None, out)
+        if !self.waiting.is_empty() {
+            let (first, rest) = input.split_at(input.len().min(SLICE - self.waiting.len()));
+            self.waiting.extend_from_slice(first);
+            input = rest;
+            if self.waiting.len() == SLICE {
+                let mut waiting = std::mem::take(&mut self.waiting);
+                self.run(&waiting, FlushCompress::None, out)?;
+                waiting.clear();
+                self.waiting = waiting;
+            }
+        }
+        while let Some((slice, rest)) = input.split_at_checked(SLICE) {
+            self.run(slice, FlushCompress::None, out)?;
+            input = rest;
+        }
+        self.waiting.extend_from_slice(input);
+        if self.spoilt { Err(GzipError::Spoilt.into()) } else { Ok(()) }
     }
 
     /// Writes what is left, and the trailer.
@@ -48,7 +70,8 @@ impl Deflater {
     /// # Errors
     /// When `out` fails, or has failed before.
     pub fn finish<E: From<GzipError>>(mut self, out: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        self.run(&[], FlushCompress::Finish, out)?;
+        let waiting = std::mem::take(&mut self.waiting);
+        self.run(&waiting, FlushCompress::Finish, out)?;
         let mut trailer = [0; 8];
         trailer[..4].copy_from_slice(&self.crc.sum().to_le_bytes());
         trailer[4..].copy_from_slice(&self.crc.amount().to_le_bytes());

@@ -153,8 +153,12 @@ fn nothing_goes_on_after_an_error() {
     assert_eq!(inflater.push(&good, &mut full), Err(Sink::Gzip(GzipError::Spoilt)));
     assert_eq!(inflater.finish(), Err(GzipError::Spoilt));
     let mut deflater = Deflater::new(6);
-    assert_eq!(deflater.push(b"x", &mut full), Err(Sink::Full));
+    assert_eq!(deflater.push(&[7; 100_000], &mut full), Err(Sink::Full));
     assert_eq!(deflater.push(b"x", &mut full), Err(Sink::Gzip(GzipError::Spoilt)));
+    assert_eq!(deflater.finish(&mut full), Err(Sink::Gzip(GzipError::Spoilt)));
+    let mut deflater = Deflater::new(6);
+    assert_eq!(deflater.push(b"x", &mut full), Ok(()), "too little to give anything out");
+    assert_eq!(deflater.finish(&mut full), Err(Sink::Full));
 }
 
 proptest! {
