@@ -38,18 +38,27 @@ fn inflate(input: &[u8]) -> Result<Vec<u8>, GzipError> {
     whole
 }
 
-/// A member with every optional header field.
-fn adorned(payload: &[u8]) -> Vec<u8> {
+/// A member with those optional header fields: FTEXT 1, FHCRC 2, FEXTRA 4, FNAME 8, FCOMMENT 16.
+fn with_fields(flags: u8, payload: &[u8]) -> Vec<u8> {
     let plain = deflate(&[payload], 6);
-    let mut all = vec![0x1F, 0x8B, 8, 0b1_1111, 1, 2, 3, 4, 2, 3];
-    all.extend(b"\x05\0extra");
-    all.extend(b"name.xml\0");
-    all.extend(b"comment\0");
-    let mut crc = Crc::new();
-    crc.update(&all);
-    all.extend(&crc.sum().to_le_bytes()[..2]);
+    let mut all = vec![0x1F, 0x8B, 8, flags, 1, 2, 3, 4, 2, 3];
+    for (flag, field) in [(4, &b"\x05\0ext\0a"[..]), (8, b"name.xml\0"), (16, b"comment\0")] {
+        if flags & flag != 0 {
+            all.extend(field);
+        }
+    }
+    if flags & 2 != 0 {
+        let mut crc = Crc::new();
+        crc.update(&all);
+        all.extend(&crc.sum().to_le_bytes()[..2]);
+    }
     all.extend(&plain[10..]);
     all
+}
+
+/// A member with every optional header field.
+fn adorned(payload: &[u8]) -> Vec<u8> {
+    with_fields(0b1_1111, payload)
 }
 
 #[test]
@@ -63,7 +72,13 @@ fn the_header_says_nothing_about_the_maker() {
 
 #[test]
 fn all_fields_levels_and_members_are_read() {
-    assert_eq!(inflate(&adorned(b"payload")).unwrap(), b"payload");
+    for flags in 0..32 {
+        assert_eq!(inflate(&with_fields(flags, b"payload")).unwrap(), b"payload", "flags {flags:05b}");
+    }
+    let mut empty_extra = deflate(&[b"payload"], 6);
+    empty_extra[3] = 4;
+    empty_extra.splice(10..10, [0, 0]);
+    assert_eq!(inflate(&empty_extra).unwrap(), b"payload");
     for level in [0, 1, 9] {
         assert_eq!(inflate(&deflate(&[&[7; 5000]], level)).unwrap(), [7; 5000]);
     }
@@ -153,7 +168,7 @@ fn nothing_goes_on_after_an_error() {
     assert_eq!(inflater.push(&good, &mut full), Err(Sink::Gzip(GzipError::Spoilt)));
     assert_eq!(inflater.finish(), Err(GzipError::Spoilt));
     let mut deflater = Deflater::new(6);
-    assert_eq!(deflater.push(&[7; 100_000], &mut full), Err(Sink::Full));
+    assert_eq!(deflater.push(&vec![7; 100_000], &mut full), Err(Sink::Full));
     assert_eq!(deflater.push(b"x", &mut full), Err(Sink::Gzip(GzipError::Spoilt)));
     assert_eq!(deflater.finish(&mut full), Err(Sink::Gzip(GzipError::Spoilt)));
     let mut deflater = Deflater::new(6);

@@ -13,6 +13,9 @@ macro_rules! entity {
     };
 }
 
+/// Head and content of each part.
+type Parts = Vec<(PartHead, Vec<u8>)>;
+
 /// The outer header, then the entity.
 fn split(file: &'static [u8]) -> (ContentType, &'static [u8]) {
     let at = memchr::memmem::find(file, b"\r\n\r\n").unwrap();
@@ -21,7 +24,7 @@ fn split(file: &'static [u8]) -> (ContentType, &'static [u8]) {
 }
 
 /// The parts of a package, whatever the size of its pieces; the error ends them.
-fn unpack(file: &'static [u8], piece: usize) -> (Related, Vec<(PartHead, Vec<u8>)>, Result<(), MimeError>) {
+fn unpack(file: &'static [u8], piece: usize) -> (Related, Parts, Result<(), MimeError>) {
     let (outer, entity) = split(file);
     let related = Related::read(&outer).unwrap();
     let mut reader = MultipartReader::new(&related.boundary, MimeLimits::default()).unwrap();
@@ -29,7 +32,7 @@ fn unpack(file: &'static [u8], piece: usize) -> (Related, Vec<(PartHead, Vec<u8>
     let mut pieces = entity.chunks(piece);
     let outcome = pieces.try_for_each(|piece| reader.push(Bytes::from_static(piece), &mut events));
     let outcome = outcome.and_then(|()| reader.finish(&mut events));
-    let mut parts: Vec<(PartHead, Vec<u8>)> = Vec::new();
+    let mut parts = Parts::new();
     for event in events {
         match event {
             MimeEvent::Head(head) => parts.push((head, Vec::new())),
@@ -121,14 +124,14 @@ fn names_are_compared_by_namespace() {
 #[test]
 fn packages_of_other_gateways() {
     let [compressed] = payloads(entity!("phase4-push-compressed")).try_into().unwrap();
-    let mut inflated = Vec::new();
+    let mut order = Vec::new();
     let mut inflater = Inflater::new(InflateLimits::default());
     let pushed = inflater.push(&compressed, &mut |octets: &[u8]| -> Result<(), GzipError> {
-        inflated.extend_from_slice(octets);
+        order.extend_from_slice(octets);
         Ok(())
     });
     assert_eq!(pushed.and_then(|()| inflater.finish()), Ok(1500));
-    assert!(inflated.starts_with(b"<?xml"));
+    assert!(order.starts_with(b"<?xml"));
     assert_eq!(payloads(entity!("phase4-pull-answer")).len(), 1);
     // Encrypted: a 16-octet tag after a 12-octet IV at least.
     for file in [entity!("oxalis-push-signed-encrypted"), entity!("pyas4-push-signed-encrypted")] {
