@@ -22,6 +22,15 @@ pub enum Reject {
     /// `eb:Messaging` breaks the rules of the header tables.
     #[error("eb:Messaging is not valid: {0}")]
     Header(#[source] HeaderError),
+    /// The message is for a party that is not ours.
+    #[error("the To party {0} is not served here")]
+    NotForUs(String),
+    /// Security that the P-Mode did not agree.
+    #[error("{0}")]
+    NotAgreed(String),
+    /// A feature of the specifications that is not spoken here.
+    #[error("not supported: {0}")]
+    Unsupported(String),
     /// No P-Mode agrees, or one that does not allow this message.
     #[error("no agreement: {0}")]
     Agreement(#[source] pmode::Refusal),
@@ -111,6 +120,9 @@ impl Reject {
             Self::Agreement(refusal) => Code::read(refusal.code()),
             Self::Security { code, .. } => code.clone(),
             Self::Signer(_) | Self::Digest { .. } | Self::SecondOpinion(_) => Code::FAILED_AUTHENTICATION,
+            Self::NotForUs(_) => Code::VALUE_NOT_RECOGNIZED,
+            Self::NotAgreed(_) => Code::POLICY_NONCOMPLIANCE,
+            Self::Unsupported(_) => Code::FEATURE_NOT_SUPPORTED_IN_PACKAGING,
             Self::PartUnnamed(_) | Self::External(_) => Code::EXTERNAL_PAYLOAD_ERROR,
             Self::Decompression { .. } => Code::DECOMPRESSION_FAILURE,
             Self::TooLarge(_) | Self::Profile(_) | Self::TooOld(_) | Self::TooNew(_) | Self::OtherContent { .. } => {
@@ -143,6 +155,9 @@ impl Reject {
             Self::Envelope(_) => "envelope",
             Self::NotUnderstood(_) => "not_understood",
             Self::Header(_) => "header",
+            Self::NotForUs(_) => "not_for_us",
+            Self::NotAgreed(_) => "not_agreed",
+            Self::Unsupported(_) => "unsupported",
             Self::Agreement(_) => "agreement",
             Self::Security { .. } => "security",
             Self::Signer(_) => "signer",

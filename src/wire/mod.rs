@@ -1,5 +1,6 @@
-//! Ring 0: wire formats, pure. XML, MIME, SOAP.
+//! Ring 0: wire formats, pure. XML, MIME, gzip, SOAP.
 
+pub mod gzip;
 pub mod mime;
 pub mod soap;
 pub mod xml;

@@ -2,6 +2,7 @@
 
 pub mod c14n;
 pub mod c14n_stream;
+pub mod encoding;
 mod limits;
 pub mod names;
 mod read;
