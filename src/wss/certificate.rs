@@ -151,23 +151,10 @@ impl Certificate {
 
 /// The bits of the public key in a `SubjectPublicKeyInfo`: SEQUENCE { SEQUENCE algorithm, BIT STRING key }.
 fn public_key_bits(spki: &[u8]) -> Option<&[u8]> {
-    let (_, inside, _) = der_element(spki)?;
-    let (_, _, after_algorithm) = der_element(inside)?;
-    let (_, bits, _) = der_element(after_algorithm)?;
+    let (_, inside, _) = super::der::element(spki)?;
+    let (_, _, after_algorithm) = super::der::element(inside)?;
+    let (_, bits, _) = super::der::element(after_algorithm)?;
     bits.get(1..)
-}
-
-/// Splits off one DER element: tag, content, what follows.
-fn der_element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (tag, first) = (*der.first()?, *der.get(1)?);
-    let (length, head) = if first < 0x80 {
-        (usize::from(first), 2)
-    } else {
-        let octets = der.get(2..2 + usize::from(first & 0x7f))?;
-        (octets.iter().try_fold(0usize, |n, b| n.checked_mul(256)?.checked_add(usize::from(*b)))?, 2 + octets.len())
-    };
-    let end = head.checked_add(length)?;
-    Some((tag, der.get(head..end)?, der.get(end..)?))
 }
 
 /// RFC 4514 spelling: last RDN first, attribute short names.

@@ -33,3 +33,11 @@ impl Reference {
             && self.transforms.iter().map(|t| &t.algorithm).eq(other.transforms.iter().map(|t| &t.algorithm))
     }
 }
+
+/// The Content-ID that a `cid:` URL names (RFC 2392): without angle brackets, percent escapes decoded.
+#[must_use]
+pub fn content_id(uri: &str) -> Option<String> {
+    let escaped = uri.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("cid:")).map(|_| &uri[4..])?;
+    let id = percent_encoding::percent_decode_str(escaped).decode_utf8().ok()?;
+    (!id.is_empty()).then(|| id.into_owned())
+}

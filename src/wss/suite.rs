@@ -139,3 +139,107 @@ impl DataEncryption {
         }
     }
 }
+
+impl OaepHash {
+    /// Its `ds:DigestMethod` identifier.
+    #[must_use]
+    pub fn digest_uri(self) -> &'static str {
+        match self {
+            Self::Sha1 => "http://www.w3.org/2000/09/xmldsig#sha1",
+            Self::Sha256 => "http://www.w3.org/2001/04/xmlenc#sha256",
+            Self::Sha384 => "http://www.w3.org/2001/04/xmldsig-more#sha384",
+            Self::Sha512 => "http://www.w3.org/2001/04/xmlenc#sha512",
+        }
+    }
+
+    /// Its `xenc11:MGF` identifier.
+    #[must_use]
+    pub fn mgf_uri(self) -> &'static str {
+        match self {
+            Self::Sha1 => "http://www.w3.org/2009/xmlenc11#mgf1sha1",
+            Self::Sha256 => "http://www.w3.org/2009/xmlenc11#mgf1sha256",
+            Self::Sha384 => "http://www.w3.org/2009/xmlenc11#mgf1sha384",
+            Self::Sha512 => "http://www.w3.org/2009/xmlenc11#mgf1sha512",
+        }
+    }
+
+    const ALL: [Self; 4] = [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
+
+    /// The hash with that `ds:DigestMethod` identifier.
+    #[must_use]
+    pub fn from_digest_uri(uri: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|hash| hash.digest_uri() == uri)
+    }
+
+    /// The hash with that `xenc11:MGF` identifier.
+    #[must_use]
+    pub fn from_mgf_uri(uri: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|hash| hash.mgf_uri() == uri)
+    }
+}
+
+impl KeyTransport {
+    /// Identifier of [`Self::RsaOaep`].
+    pub const RSA_OAEP: &'static str = "http://www.w3.org/2009/xmlenc11#rsa-oaep";
+    /// Identifier of [`Self::RsaOaepMgf1p`].
+    pub const RSA_OAEP_MGF1P: &'static str = "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p";
+    /// The AS4 default: RSA-OAEP with SHA-256 in both places.
+    pub const DEFAULT: Self = Self::RsaOaep { digest: OaepHash::Sha256, mgf: OaepHash::Sha256 };
+
+    /// Its identifier on the wire.
+    #[must_use]
+    pub fn uri(self) -> &'static str {
+        match self {
+            Self::RsaOaep { .. } => Self::RSA_OAEP,
+            Self::RsaOaepMgf1p { .. } => Self::RSA_OAEP_MGF1P,
+        }
+    }
+
+    /// The digest and the mask generation hash.
+    #[must_use]
+    pub fn hashes(self) -> (OaepHash, OaepHash) {
+        match self {
+            Self::RsaOaep { digest, mgf } => (digest, mgf),
+            Self::RsaOaepMgf1p { digest } => (digest, OaepHash::Sha1),
+        }
+    }
+
+    /// Whether SHA-1 has a part in it.
+    #[must_use]
+    pub fn uses_sha1(self) -> bool {
+        let (digest, mgf) = self.hashes();
+        digest == OaepHash::Sha1 || mgf == OaepHash::Sha1
+    }
+}
+
+impl SignatureAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::RsaSha256, Self::RsaSha384, Self::RsaSha512, Self::EcdsaSha256, Self::EcdsaSha384, Self::EcdsaSha512];
+
+    /// Whether it signs with an RSA key; otherwise with one on an elliptic curve.
+    #[must_use]
+    pub fn is_rsa(self) -> bool {
+        matches!(self, Self::RsaSha256 | Self::RsaSha384 | Self::RsaSha512)
+    }
+
+    /// The hash it signs.
+    #[must_use]
+    pub fn digest(self) -> DigestAlgorithm {
+        match self {
+            Self::RsaSha256 | Self::EcdsaSha256 => DigestAlgorithm::Sha256,
+            Self::RsaSha384 | Self::EcdsaSha384 => DigestAlgorithm::Sha384,
+            Self::RsaSha512 | Self::EcdsaSha512 => DigestAlgorithm::Sha512,
+        }
+    }
+}
+
+impl DigestAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Sha256, Self::Sha384, Self::Sha512];
+}
+
+impl DataEncryption {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Aes128Gcm, Self::Aes192Gcm, Self::Aes256Gcm];
+}
