@@ -14,7 +14,7 @@ use super::reject::Reject;
 use super::signer::{self, SignerTrust};
 use crate::ebms::{HeaderError, Href, PartInfo, UnitKind, UserMessage};
 use crate::edi::Sbdh;
-use crate::pmode::{self, Leg, LegNumber, PMode, PModeSet};
+use crate::pmode::{self, Check, Leg, LegNumber, PMode, PModeSet};
 use crate::wss::header::{self, SecurityHeader};
 use crate::wss::{
     BodyRule, CertificateCache, DecryptPolicy, EncryptedPart, Verified, VerifyPolicy, WssError, require_coverage,
@@ -186,7 +186,7 @@ fn attachment(part: &PartInfo) -> Option<&str> {
 fn payload(part: &PartInfo, pmode: &PMode) -> Result<(), Reject> {
     let name = match &part.href {
         Href::Attachment(cid) => cid.content_id(),
-        Href::Body if pmode.checks.empty_body => {
+        Href::Body if pmode.checks.empty_body == Check::Enforce => {
             return Err(Reject::Profile("the payload must be an attachment: the SOAP Body must be empty".to_owned()));
         }
         Href::Body => "Body",
@@ -274,7 +274,7 @@ fn plans(
             compressed: part.compression().is_some(),
             max_size: leg.business.max_size.map_or(limits.size, |agreed| agreed.min(limits.size)),
             max_ratio: limits.ratio,
-            keep: if pmode.checks.sbdh { Sbdh::HEAD } else { 0 },
+            keep: if pmode.checks.sbdh != Check::Off { Sbdh::HEAD } else { 0 },
         });
     }
     Ok(plans)

@@ -2,7 +2,7 @@
 
 use super::reject::Reject;
 use crate::ebms::{self, HeaderError, MessageId, Messaging, ReadOptions};
-use crate::wire::soap::{Envelope, Version};
+use crate::wire::soap::{Envelope, SoapError, Version};
 use crate::wire::xml::{Limits, Node, NodeId, encoding, names};
 
 /// A readable message, not yet judged.
@@ -43,18 +43,16 @@ pub fn open(octets: &[u8], charset: Option<&str>) -> Result<Opened, Box<Unreadab
         .map_err(|e| unreadable(Version::Soap12, Reject::Envelope(e.to_string())))?
         .into_owned();
     let envelope = Envelope::parse(&text, &Limits::ENVELOPE)
-        .map_err(|e| unreadable(Version::Soap12, Reject::Envelope(e.to_string())))?;
+        .map_err(|e| unreadable(Version::Soap12, of_soap(&e)))?;
     let version = envelope.version;
-    if let Some(block) = envelope.not_understood(UNDERSTOOD).first() {
-        let node = envelope.document.node(*block);
+    if let Some(node) = envelope.not_understood(UNDERSTOOD).first() {
         let name = format!("{{{}}}{}", node.namespace(), node.local());
         return Err(unreadable(version, Reject::NotUnderstood(name)));
     }
-    let header = envelope.header.map(|id| envelope.document.node(id));
-    let Some(header) = header else {
+    let Some(header) = envelope.header() else {
         return Err(unreadable(version, Reject::Envelope("the envelope has no Header".to_owned())));
     };
-    let security = security_block(header).map_err(|reject| unreadable(version, reject))?;
+    let security = security_block(&envelope).map_err(|reject| unreadable(version, reject))?;
     let read = ebms::find_messaging(header)
         .and_then(|node| ebms::read_messaging(node, ReadOptions { lenient_identifiers: true, lenient_message_ids: false }));
     match read {
@@ -66,6 +64,13 @@ pub fn open(octets: &[u8], charset: Option<&str>) -> Result<Opened, Box<Unreadab
 /// Header blocks of this gateway.
 const UNDERSTOOD: &[(&str, &str)] = &[(names::EB, "Messaging"), (names::WSSE, "Security")];
 
+fn of_soap(error: &SoapError) -> Reject {
+    match error {
+        SoapError::Version(_) => Reject::SoapVersion(error.to_string()),
+        other => Reject::Envelope(other.to_string()),
+    }
+}
+
 fn of_header(version: Version, error: HeaderError) -> Unreadable {
     Unreadable {
         message_id: error.message_id.clone(),
@@ -76,10 +81,10 @@ fn of_header(version: Version, error: HeaderError) -> Unreadable {
 }
 
 /// The one block for the ultimate receiver; one with role `ebms` authorises, and is not looked at here (WS-001, WS-112).
-fn security_block(header: Node<'_>) -> Result<Option<NodeId>, Reject> {
-    let mut ours = header.named(names::WSSE, "Security").filter(|block| {
-        block.attribute_ns(names::SOAP12, "role").or(block.attribute_ns(names::SOAP11, "actor")).is_none_or(str::is_empty)
-    });
+fn security_block(envelope: &Envelope) -> Result<Option<NodeId>, Reject> {
+    let mut ours = envelope
+        .header_blocks()
+        .filter(|block| block.is(names::WSSE, "Security") && envelope.for_ultimate_receiver(*block));
     match (ours.next(), ours.next()) {
         (first, None) => Ok(first.map(Node::id)),
         (_, Some(_)) => Err(Reject::Envelope("there are two wsse:Security blocks for one receiver".to_owned())),

@@ -8,7 +8,7 @@ use openssl::sha::Sha256;
 
 use super::reject::Reject;
 use crate::ebms::Cid;
-use crate::wire::gzip::Inflater;
+use crate::wire::gzip::{GzipError, InflateLimits, Inflater};
 use crate::wss::{ContentKey, ExpectedDigest, PartDecryptor, PartDigester, WssError};
 
 /// What is known of a part before its octets come.
@@ -37,12 +37,12 @@ pub struct PartPlan {
 /// A part that was checked.
 #[derive(Debug)]
 pub struct CheckedPart {
-    /// Content-ID.
-    pub content_id: String,
+    /// Its name in PayloadInfo.
+    pub cid: Cid,
     /// Position in PayloadInfo.
     pub position: usize,
     /// Media type of the signed form.
-    pub media_type: String,
+    pub media_type: Option<String>,
     /// Octets of the signed form.
     pub stored_size: u64,
     /// Octets after inflating.
@@ -53,6 +53,8 @@ pub struct CheckedPart {
     pub compressed: bool,
     /// The content's beginning, as far as it was asked for.
     pub beginning: Vec<u8>,
+    /// The IV of an encrypted part, for the evidence.
+    pub iv: Option<[u8; 12]>,
     /// What the timeline should say of how it was read.
     pub note: Option<String>,
 }
@@ -60,34 +62,48 @@ pub struct CheckedPart {
 /// The pass itself.
 pub struct PartCheck {
     plan: PartPlan,
+    media_type: Option<String>,
     decryptor: Option<PartDecryptor>,
     digester: Option<PartDigester>,
     inflater: Option<Inflater>,
-    trouble: Option<String>,
-    content: Sha256,
+    trouble: Option<GzipError>,
+    content: Content,
     stored_size: u64,
-    size: u64,
-    beginning: Vec<u8>,
     plain: Vec<u8>,
 }
 
+/// What the content turns out to be.
+struct Content {
+    hash: Sha256,
+    size: u64,
+    beginning: Vec<u8>,
+    keep: usize,
+}
+
+impl Content {
+    fn absorb(&mut self, octets: &[u8]) {
+        self.hash.update(octets);
+        self.size += octets.len() as u64;
+        let room = self.keep.saturating_sub(self.beginning.len()).min(octets.len());
+        self.beginning.extend_from_slice(&octets[..room]);
+    }
+}
+
 impl PartCheck {
-    /// Makes ready for a part's octets.
-    pub fn new(plan: PartPlan) -> Result<Self, Reject> {
-        let digester = match &plan.signed {
-            Some(reference) => Some(PartDigester::for_reference(reference, &plan.media_type)?),
-            None => None,
-        };
+    /// Makes ready for a part's octets. `head_type` is the `Content-Type` of its MIME head.
+    pub fn new(plan: PartPlan, head_type: Option<&str>) -> Result<Self, Reject> {
+        let media_type = plan.sealed_type.clone().or_else(|| head_type.map(str::to_owned));
+        let digester = plan.signed.as_ref().map(|s| PartDigester::verifying(media_type.as_deref(), s.algorithm));
+        let limits = InflateLimits { output: plan.max_size, ratio: plan.max_ratio.into(), ..InflateLimits::default() };
         Ok(Self {
-            decryptor: plan.key.as_ref().map(PartDecryptor::new),
+            decryptor: plan.key.as_ref().map(PartDecryptor::new).transpose()?,
             digester,
-            inflater: plan.compressed.then(|| Inflater::new(plan.max_size, plan.max_ratio)),
+            inflater: plan.compressed.then(|| Inflater::new(limits)),
             trouble: None,
-            content: Sha256::new(),
+            content: Content { hash: Sha256::new(), size: 0, beginning: Vec::new(), keep: plan.keep },
             stored_size: 0,
-            size: 0,
-            beginning: Vec::new(),
             plain: Vec::new(),
+            media_type,
             plan,
         })
     }
@@ -108,32 +124,44 @@ impl PartCheck {
     }
 
     /// Ends the part: the tag, the digest, the content, in this order.
-    pub fn finish(mut self) -> Result<CheckedPart, Reject> {
+    pub fn finish<E: From<Reject>>(
+        mut self,
+        sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<CheckedPart, E> {
+        let mut iv = None;
         if let Some(decryptor) = self.decryptor.take() {
-            decryptor.finish()?;
+            iv = decryptor.iv();
+            let mut rest = Vec::new();
+            decryptor.finish(&mut rest).map_err(Reject::from)?;
+            self.take(&rest, sink)?;
         }
+        Ok(self.judge(iv)?)
+    }
+
+    fn judge(mut self, iv: Option<[u8; 12]>) -> Result<CheckedPart, Reject> {
         let note = match (self.digester.take(), &self.plan.signed) {
-            (Some(digester), Some(reference)) => self.compare(&digester.finish()?, &reference.digest)?,
+            (Some(digester), Some(signed)) => digester.finish_both().check(&signed.uri, &signed.digest)?,
             _ => None,
         };
-        if let Some(inflater) = self.inflater.take()
-            && self.trouble.is_none()
-            && let Err(error) = inflater.finish()
-        {
-            self.trouble = Some(error.to_string());
+        let whole = self.inflater.take().filter(|_| self.trouble.is_none()).map(|inflater| inflater.finish());
+        if let Some(error) = self.trouble.or(whole.and_then(Result::err)) {
+            let part = self.plan.cid.content_id().to_owned();
+            return Err(Reject::Decompression { part, why: error.to_string() });
         }
-        if let Some(why) = self.trouble {
-            return Err(Reject::Decompression { part: self.plan.content_id, why });
-        }
+        let note = note.map(|rule| {
+            let name = self.media_type.as_deref().unwrap_or_default();
+            format!("part {}: digest agrees when `{name}` is read as {rule:?}", self.plan.cid)
+        });
         Ok(CheckedPart {
-            content_id: self.plan.content_id,
+            cid: self.plan.cid,
             position: self.plan.position,
-            media_type: self.plan.media_type,
+            media_type: self.media_type,
             stored_size: self.stored_size,
-            size: self.size,
-            content_sha256: self.content.finish(),
+            size: self.content.size,
+            content_sha256: self.content.hash.finish(),
             compressed: self.plan.compressed,
-            beginning: self.beginning,
+            beginning: self.content.beginning,
+            iv,
             note,
         })
     }
@@ -149,44 +177,30 @@ impl PartCheck {
         self.stored_size += signed_form.len() as u64;
         match &mut self.inflater {
             None => {
-                absorb(&mut self.content, &mut self.size, &mut self.beginning, self.plan.keep, signed_form);
-                if self.size > self.plan.max_size {
-                    let what = format!("part {} has more than {} octets", self.plan.content_id, self.plan.max_size);
+                self.content.absorb(signed_form);
+                if self.content.size > self.plan.max_size {
+                    let what = format!("part {} has more than {} octets", self.plan.cid, self.plan.max_size);
                     return Err(Reject::TooLarge(what).into());
                 }
             }
             Some(inflater) if self.trouble.is_none() => {
-                let (content, size, beginning, keep) =
-                    (&mut self.content, &mut self.size, &mut self.beginning, self.plan.keep);
-                let inflated = inflater.push(signed_form, &mut |octets: &[u8]| {
-                    absorb(content, size, beginning, keep, octets);
-                });
-                self.trouble = inflated.err().map(|e| e.to_string());
+                let content = &mut self.content;
+                self.trouble = inflater
+                    .push(signed_form, &mut |octets: &[u8]| {
+                        content.absorb(octets);
+                        Ok::<_, GzipError>(())
+                    })
+                    .err();
             }
             Some(_) => {}
         }
         sink(signed_form)
     }
-
-    fn compare(&self, found: &PartDigests, expected: &[u8]) -> Result<Option<String>, Reject> {
-        found.judge(expected).map_err(|found| Reject::Digest {
-            part: self.plan.content_id.clone(),
-            expected: super::base64(expected),
-            found: super::base64(&found),
-        })
-    }
-}
-
-fn absorb(content: &mut Sha256, size: &mut u64, beginning: &mut Vec<u8>, keep: usize, octets: &[u8]) {
-    content.update(octets);
-    *size += octets.len() as u64;
-    let room = keep.saturating_sub(beginning.len()).min(octets.len());
-    beginning.extend_from_slice(&octets[..room]);
 }
 
 impl From<WssError> for Reject {
     fn from(error: WssError) -> Self {
-        Self::Security { code: error.code(), detail: error.to_string() }
+        Self::Security(error)
     }
 }
 

@@ -5,6 +5,10 @@
 
 use crate::ebms::{Code, EbmsError, HeaderError};
 use crate::pmode;
+use crate::wss::{Failure, WssError};
+
+/// One text for whatever is wrong with a signature or its signer.
+const SIGNER: &str = "the signature or the signer was not accepted";
 
 /// Why a received message is not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +20,9 @@ pub enum Reject {
     /// The SOAP envelope is not readable XML, or not SOAP.
     #[error("the SOAP envelope cannot be read: {0}")]
     Envelope(String),
+    /// An envelope of a SOAP version that nobody speaks.
+    #[error("{0}")]
+    SoapVersion(String),
     /// A header block that must be understood is not.
     #[error("the header block `{0}` must be understood and is not")]
     NotUnderstood(String),
@@ -35,13 +42,8 @@ pub enum Reject {
     #[error("no agreement: {0}")]
     Agreement(#[source] pmode::Refusal),
     /// The security header or the signature.
-    #[error("security: {detail}")]
-    Security {
-        /// `EBMS:0101`, `0102`, `0103` or `0009`.
-        code: Code,
-        /// The whole cause, for the operator.
-        detail: String,
-    },
+    #[error("security: {}", .0.operator_detail())]
+    Security(WssError),
     /// The signer is not who the From party is.
     #[error("the signer is not accepted: {0}")]
     Signer(String),
@@ -54,16 +56,6 @@ pub enum Reject {
     /// A payload outside the message; never fetched (EB-016).
     #[error("the external payload `{0}` is not accepted")]
     External(String),
-    /// Digest of a part differs from the one that was signed.
-    #[error("the digest of part `{part}` differs: signed {expected}, found {found}")]
-    Digest {
-        /// Its Content-ID.
-        part: String,
-        /// Base64, from the signature.
-        expected: String,
-        /// Base64, of what arrived.
-        found: String,
-    },
     /// The two signature engines do not agree: nothing is accepted, the evidence is kept.
     #[error("the second signature engine disagrees: {0}")]
     SecondOpinion(String),
@@ -115,11 +107,11 @@ impl Reject {
     pub fn code(&self) -> Code {
         match self {
             Self::Packaging(_) | Self::PartMissing(_) => Code::MIME_INCONSISTENCY,
-            Self::Envelope(_) | Self::NotUnderstood(_) => Code::INVALID_HEADER,
+            Self::Envelope(_) | Self::SoapVersion(_) | Self::NotUnderstood(_) => Code::INVALID_HEADER,
             Self::Header(error) => error.code(),
             Self::Agreement(refusal) => Code::read(refusal.code()),
-            Self::Security { code, .. } => code.clone(),
-            Self::Signer(_) | Self::Digest { .. } | Self::SecondOpinion(_) => Code::FAILED_AUTHENTICATION,
+            Self::Security(error) => Code::read(error.code()),
+            Self::Signer(_) | Self::SecondOpinion(_) => Code::FAILED_AUTHENTICATION,
             Self::NotForUs(_) => Code::VALUE_NOT_RECOGNIZED,
             Self::NotAgreed(_) => Code::POLICY_NONCOMPLIANCE,
             Self::Unsupported(_) => Code::FEATURE_NOT_SUPPORTED_IN_PACKAGING,
@@ -135,12 +127,13 @@ impl Reject {
     #[must_use]
     pub fn detail(&self) -> String {
         match self {
-            Self::Security { code, .. } if *code == Code::FAILED_DECRYPTION => "decryption failed".to_owned(),
-            Self::Security { code, .. } if *code == Code::FAILED_AUTHENTICATION => {
-                "the signature or the signer was not accepted".to_owned()
-            }
-            Self::Signer(_) | Self::SecondOpinion(_) => "the signature or the signer was not accepted".to_owned(),
-            Self::Digest { part, .. } => format!("the digest of part {part} differs from the signed one"),
+            Self::Security(error) => match error.failure() {
+                Failure::FailedDecryption => "the message could not be decrypted".to_owned(),
+                Failure::FailedAuthentication => SIGNER.to_owned(),
+                Failure::PolicyNoncompliance | Failure::InvalidHeader => error.to_string(),
+                Failure::Other => "the security of the message could not be checked".to_owned(),
+            },
+            Self::Signer(_) | Self::SecondOpinion(_) => SIGNER.to_owned(),
             Self::OtherContent { .. } => "message id reused with other content".to_owned(),
             Self::TooOld(_) => "older than the duplicate window".to_owned(),
             other => other.to_string(),
@@ -153,18 +146,18 @@ impl Reject {
         match self {
             Self::Packaging(_) => "packaging",
             Self::Envelope(_) => "envelope",
+            Self::SoapVersion(_) => "soap_version",
             Self::NotUnderstood(_) => "not_understood",
             Self::Header(_) => "header",
             Self::NotForUs(_) => "not_for_us",
             Self::NotAgreed(_) => "not_agreed",
             Self::Unsupported(_) => "unsupported",
             Self::Agreement(_) => "agreement",
-            Self::Security { .. } => "security",
+            Self::Security(_) => "security",
             Self::Signer(_) => "signer",
             Self::PartMissing(_) => "part_missing",
             Self::PartUnnamed(_) => "part_unnamed",
             Self::External(_) => "external",
-            Self::Digest { .. } => "digest",
             Self::SecondOpinion(_) => "second_opinion",
             Self::Decompression { .. } => "decompression",
             Self::TooLarge(_) => "too_large",
