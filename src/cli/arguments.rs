@@ -96,7 +96,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<(), Failure> {
+pub(super) fn run(cli: Cli) -> Result<(), Failure> {
     let global = cli.global;
     match cli.command {
         Command::Init(args) => init::run(&args),

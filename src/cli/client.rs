@@ -26,7 +26,7 @@ pub type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// Time to connect, and to answer what is not an upload.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-const ANSWER_TIME: Duration = Duration::from_secs(60);
+const ANSWER_TIME: Duration = Duration::from_mins(1);
 /// Largest answer that is read.
 const ANSWER_SIZE: usize = 64 << 20;
 

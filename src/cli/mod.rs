@@ -21,6 +21,9 @@ pub mod serve;
 pub mod submit;
 mod wait;
 
+#[cfg(test)]
+mod tests;
+
 pub use arguments::{Cli, Command, Global, main};
 pub use endpoint::{ApiArgs, Endpoint};
 pub use failure::Failure;

@@ -137,15 +137,13 @@ impl<'a> Look<'a> {
             }
         };
         // Without a callback OpenSSL would ask for a pass phrase on the terminal.
-        match PKey::private_key_from_pem_callback(&pem, |_| Ok(0)) {
-            Ok(private) => Some(private),
-            Err(_) => {
-                let message = format!("{what}: {secret} holds no private key in PEM without pass phrase");
-                let finding = Finding::at(Severity::Error, self.context.loaded, key, message);
-                self.add(finding.next("openssl pkey -in KEY -out KEY.pem"));
-                None
-            }
+        let private = PKey::private_key_from_pem_callback(&pem, |_| Ok(0)).ok();
+        if private.is_none() {
+            let message = format!("{what}: {secret} holds no private key in PEM without pass phrase");
+            let finding = Finding::at(Severity::Error, self.context.loaded, key, message);
+            self.add(finding.next("openssl pkey -in KEY -out KEY.pem"));
         }
+        private
     }
 
     fn certificates(&mut self, key: &str, what: &str, path: &FilePath) -> Vec<Certificate> {

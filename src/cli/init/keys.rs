@@ -1,5 +1,7 @@
 //! Throw-away key pairs with self-signed certificates: good for tests, and as a pattern for real ones.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use openssl::asn1::Asn1Time;
 use openssl::bn::{BigNum, MsbOption};
 use openssl::error::ErrorStack;
@@ -61,9 +63,9 @@ impl Pair {
     }
 }
 
-/// A token of 256 random bits, as hexadecimal digits.
+/// A token of 256 random bits, in letters that need no quotes.
 pub(super) fn token() -> Result<String, ErrorStack> {
     let mut octets = [0; 32];
     openssl::rand::rand_bytes(&mut octets)?;
-    Ok(octets.iter().map(|octet| format!("{octet:02x}")).collect())
+    Ok(URL_SAFE_NO_PAD.encode(octets))
 }

@@ -85,8 +85,8 @@ impl Plan {
 }
 
 fn folder(path: &Path, mode: u32) -> Result<(), Failure> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
-    made.map_err(|e| Failure::file("made", path, &e))
+    let outcome = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
+    outcome.map_err(|e| Failure::file("made", path, &e))
 }
 
 /// The mode is given when the file is made, so that no key is readable for a moment.

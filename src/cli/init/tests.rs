@@ -30,7 +30,7 @@ fn an_empty_folder_becomes_a_valid_gateway() {
     assert_eq!(party.kind.as_deref(), Some(plan::UNREGISTERED));
     assert!(matches!(&config.backend[0].kind, BackendKind::Folder { dir } if dir.ends_with("in")));
     assert_eq!(config.backend.len(), 1);
-    assert_eq!(config.admin.token[0].secret.read_text().unwrap().expose().len(), 64);
+    assert_eq!(config.admin.token[0].secret.read_text().unwrap().expose().len(), 43);
 
     for pair in [&party.signing[0], &party.decryption[0]] {
         let key = PKey::private_key_from_pem(&pair.key.read().unwrap()).unwrap();

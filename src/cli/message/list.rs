@@ -71,9 +71,8 @@ async fn find(client: &Client, args: &ListArgs) -> Result<(Vec<Value>, Option<St
             query.push(("cursor", cursor));
         }
         let mut body = client.get(&["api", "v1", "messages"], &query).await?.body;
-        let found = match body["messages"].take() {
-            Value::Array(found) => found,
-            _ => return Err(Failure::new(exit::BUG, "the gateway's list has no messages")),
+        let Some(Value::Array(found)) = body.get_mut("messages").map(Value::take) else {
+            return Err(Failure::new(exit::BUG, "the gateway's list has no messages"));
         };
         let empty = found.is_empty();
         rows.extend(found);

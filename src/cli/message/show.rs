@@ -31,7 +31,8 @@ pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), Failure> {
         let mut message = client.get(&["api", "v1", "messages", &args.id], &[]).await?.body;
         let mut timeline = client.get(&["api", "v1", "messages", &args.id, "timeline"], &[]).await?.body;
         if let Some(fields) = message.as_object_mut() {
-            fields.insert("timeline".to_owned(), timeline["events"].take());
+            let events = timeline.get_mut("events").map(Value::take).unwrap_or_default();
+            fields.insert("timeline".to_owned(), events);
         }
         Ok(message)
     })?;
