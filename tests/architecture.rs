@@ -128,7 +128,10 @@ impl Seen {
         let mut colons = 0;
         for token in tokens {
             match token {
-                proc_macro2::TokenTree::Ident(ident) if colons == 2 => path.push_str(&format!("::{ident}")),
+                proc_macro2::TokenTree::Ident(ident) if colons == 2 => {
+                    path.push_str("::");
+                    path.push_str(&ident.to_string());
+                }
                 proc_macro2::TokenTree::Ident(ident) => {
                     self.flush(&mut path, at);
                     at = line(ident.span());
@@ -304,8 +307,8 @@ fn dependencies() -> &'static BTreeSet<String> {
 }
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder of the sources") {
+        let path = entry.expect("an entry of it").path();
         if path.is_dir() {
             rust_files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

@@ -1,6 +1,6 @@
 //! The admin API as commands use it: JSON over HTTP, with a bearer token.
 //!
-//! What goes wrong becomes an exit code in one place, [`Client::call`].
+//! What goes wrong becomes an exit code in one place, `Client::call`.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ async fn submit(State(asked): State<Asked>, headers: HeaderMap, mut form: Multip
         let file = field.file_name().unwrap_or_default().to_owned();
         let kind = field.content_type().unwrap_or_default().to_owned();
         let content = field.bytes().await.unwrap();
-        line.push_str(&format!(" {name}:{file}:{kind}:{}", String::from_utf8_lossy(&content)));
+        line = format!("{line} {name}:{file}:{kind}:{}", String::from_utf8_lossy(&content));
     }
     asked.lock().unwrap().push(line);
     (StatusCode::CREATED, Json(json!({"id": "new@blue", "state": "pending"}))).into_response()
