@@ -133,7 +133,7 @@ impl Client {
             cause = format!("{cause}: {inner}");
             source = inner.source();
         }
-        Failure::new(exit::UNREACHABLE, cause)
+        Failure { uncertain: true, ..Failure::new(exit::UNREACHABLE, cause) }
     }
 }
 
@@ -197,7 +197,7 @@ fn refusal(status: StatusCode, problem: &Value) -> Failure {
         _ => exit::BUG,
     };
     let cause = field("detail").or_else(|| field("title")).map_or_else(|| status.to_string(), str::to_owned);
-    let mut failure = Failure::new(exit, cause);
+    let mut failure = Failure { uncertain: status.is_server_error(), ..Failure::new(exit, cause) };
     for (name, word) in [("code", "code"), ("incident", "incident")] {
         if let Some(text) = field(name) {
             failure = failure.detail(format!("{word}: {text}"));

@@ -16,12 +16,14 @@ pub struct Failure {
     pub details: Vec<String>,
     /// Commands or acts that mend it.
     pub next: Vec<String>,
+    /// Whether the act may have taken effect all the same: the answer was lost.
+    pub uncertain: bool,
 }
 
 impl Failure {
     /// A failure with its cause.
     pub fn new(exit: u8, cause: impl Into<String>) -> Self {
-        Self { exit, cause: cause.into(), details: Vec::new(), next: Vec::new() }
+        Self { exit, cause: cause.into(), details: Vec::new(), next: Vec::new(), uncertain: false }
     }
 
     /// A failure that has told everything already.
@@ -69,7 +71,7 @@ impl From<ConfigError> for Failure {
         let count = error.problems.len();
         let cause = format!("the configuration has {count} {}", if count == 1 { "fault" } else { "faults" });
         let lines = error.problems.iter().flat_map(|p| p.to_string().lines().map(str::to_owned).collect::<Vec<_>>());
-        Self { exit: exit::CONFIG, cause, details: lines.collect(), next: Vec::new() }
+        Self { details: lines.collect(), ..Self::new(exit::CONFIG, cause) }
     }
 }
 

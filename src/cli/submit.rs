@@ -61,11 +61,11 @@ pub(super) fn run(global: &Global, args: &SubmitArgs) -> Result<(), Failure> {
 async fn submit(client: &Client, key: &str, body: Multipart, args: &SubmitArgs) -> Result<Value, Failure> {
     let (kind, size) = (body.content_type(), body.size());
     let sent = client.upload(&["api", "v1", "messages"], key, &kind, size, body.body()).await;
-    let answer = sent.map_err(|failure| match failure.exit {
-        exit::UNREACHABLE | exit::BUG => failure.next(format!(
-            "whether it was submitted is not known; the same command with --key {key} cannot send twice"
-        )),
-        _ => failure,
+    let answer = sent.map_err(|failure| {
+        if !failure.uncertain {
+            return failure;
+        }
+        failure.next(format!("it may have been submitted; the same command with --key {key} cannot send it twice"))
     })?;
     let Some(id) = answer.body["id"].as_str() else {
         return Err(Failure::new(exit::BUG, "the gateway accepted the submission and named no message id"));

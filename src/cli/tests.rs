@@ -157,3 +157,16 @@ fn one_message_that_cannot_be_sent_again_does_not_hold_up_the_others() {
         ]
     );
 }
+
+#[test]
+fn when_the_answer_is_lost_the_key_to_repeat_with_is_told() {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", socket.local_addr().unwrap());
+    std::thread::spawn(move || drop(socket.accept()));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    let cli = Cli::parse_from(["postrider", "submit", path, "--pmode", "p", "--key", "K7", "--endpoint", &address]);
+    let failure = run(cli).unwrap_err();
+    assert_eq!(failure.exit, exit::UNREACHABLE);
+    assert!(failure.to_string().contains("--key K7"), "{failure}");
+}

@@ -59,7 +59,7 @@ pub(super) fn run(args: &InitArgs) -> Result<(), Failure> {
         return Err(failure.next("postrider init DIR, with another folder"));
     }
     for path in plan.write()? {
-        tell("", &format!("wrote {}", path.display()));
+        tell("", &format!("wrote {}", path.strip_prefix(".").unwrap_or(path).display()));
     }
     tell("", &next_steps(args));
     Ok(())
