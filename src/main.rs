@@ -1,1 +1,7 @@
-fn main() {}
+//! The `postrider` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    postrider::cli::main()
+}

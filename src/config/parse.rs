@@ -28,11 +28,17 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Where the value of a key such as `msh[0].listen` came from.
+    /// Where the value of a key such as `msh[0].listen` came from; of a table, its first value.
     #[must_use]
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        self.effective.iter().find(|e| e.key == key).map(|e| &e.origin)
+        origin_of(&self.effective, key)
     }
+}
+
+fn origin_of<'a>(effective: &'a [Effective], key: &str) -> Option<&'a Origin> {
+    let under =
+        |e: &&Effective| e.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    effective.iter().find(under).map(|e| &e.origin)
 }
 
 /// One value in effect.
@@ -63,7 +69,7 @@ pub fn parse(base: &Path, layers: &[Layer]) -> Result<Loaded, ConfigError> {
     let effective = effective(&tree);
     let config = decode(tree, &each, base, &mut problems);
     if let Some(config) = &config {
-        let origin = |key: &str| effective.iter().find(|e| e.key.starts_with(key)).map(|e| e.origin.clone());
+        let origin = |key: &str| origin_of(&effective, key).cloned();
         problems.extend(validate(config, &origin));
     }
     problems.sort_by(|a, b| (&a.origin, &a.key).cmp(&(&b.origin, &b.key)));

@@ -226,6 +226,9 @@ fn a_single_table_in_a_later_layer_changes_the_only_listener() {
     let config = parsed(&layers).config;
     assert_eq!(config.msh.len(), 1);
     assert_eq!((config.msh[0].path.as_str(), config.msh[0].listen.port()), ("/x", 1));
+    let layers = [file("p.toml", "[msh]\npath = '/x'\n"), env(&[("POSTRIDER__MSH__0__LISTEN", "127.0.0.1:3")])];
+    let config = parsed(&layers).config;
+    assert_eq!((config.msh[0].path.as_str(), config.msh[0].listen.port()), ("/x", 3));
     let config = parsed(&[env(&[("POSTRIDER__MSH__0__LISTEN", "127.0.0.1:2")])]).config;
     assert_eq!((config.msh.len(), config.msh[0].listen.port()), (1, 2));
 }

@@ -125,6 +125,14 @@ impl Node {
             return;
         }
         match (&mut self.value, over.value) {
+            (Value::Table(below), Value::Table(above))
+                if is_indexed(&above) && !below.is_empty() && !is_indexed(below) =>
+            {
+                let only = std::mem::replace(self, Self { value: Value::List(Vec::new()), origin: over.origin });
+                let mut list = vec![only];
+                overlay_indexed(&mut list, above);
+                self.value = Value::List(list);
+            }
             (Value::Table(below), Value::Table(above)) => {
                 for (key, node) in above {
                     match below.get_mut(&key) {

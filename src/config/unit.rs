@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn durations_need_a_unit() {
-        assert_eq!(parse_duration("1h 30min"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1h 30min"), Ok(Duration::from_mins(90)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
         assert!(parse_duration("30").is_err());
         assert!(parse_duration("soon").is_err());

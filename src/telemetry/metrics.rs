@@ -80,7 +80,7 @@ declare_metrics! {
         "Octets of messages on the wire, repeats included.",
         rise: "Traffic. Much faster than messages_total means larger payloads, or repeats.";
     counter attempts_total(partner, result):
-        "Posts to partners: result receipt, no_receipt, refused or unreachable.",
+        "Posts to partners: result receipt, `no_receipt`, refused or unreachable.",
         rise: "Anything but `receipt` rising means that the partner is away, slow or refuses.";
     counter duplicates_total(partner):
         "Messages that came again and were answered with the stored reply.",
