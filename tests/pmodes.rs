@@ -177,7 +177,7 @@ fn submission(pair: &str, set: &PModeSet) -> Wanted {
     let id = set.iter().next().unwrap().id.clone();
     let peppol = |name: &str, value: &str| Property { name: name.into(), kind: None, value: value.into() };
     let payload = PartInfo {
-        href: Href::Attachment("invoice@blue.example".into()),
+        href: Href::Attachment(postrider::ebms::Cid::of("invoice@blue.example")),
         schema: None,
         description: None,
         properties: vec![Property { name: "MimeType".into(), kind: None, value: "application/xml".into() }],

@@ -15,7 +15,7 @@ fn by_id(id: &str) -> Wanted {
 }
 
 fn compressed(mime: Option<&str>) -> PartInfo {
-    let mut part = part(Href::Attachment("p@x".into()));
+    let mut part = part(Href::Attachment(crate::ebms::Cid::of("p@x")));
     part.properties.extend(mime.map(|mime| Property { name: "MimeType".into(), kind: None, value: mime.into() }));
     part
 }
