@@ -58,7 +58,7 @@ pub struct PartToSign<'a> {
     pub digest: &'a [u8],
 }
 
-/// Ids of the elements that signing makes; unique in the envelope, and NCNames.
+/// Ids of the elements that signing makes; unique in the envelope, and each an `NCName`.
 #[derive(Clone, Copy, Debug)]
 pub struct SignIds<'a> {
     /// `ds:Signature/@Id`.

@@ -80,6 +80,7 @@ impl StreamCanonicalizer {
 }
 
 /// What the scanner found.
+#[derive(Clone, Copy)]
 pub(super) enum Token<'a> {
     /// A piece of character data, references resolved, line ends normalised.
     Text(&'a str),
@@ -96,6 +97,9 @@ pub(super) enum Token<'a> {
     /// A processing instruction between `<?` and `?>`.
     Instruction(&'a str),
 }
+
+/// Prefix, local name, normalised value.
+type RawAttribute = (Box<str>, Box<str>, String);
 
 struct Open {
     prefix: Box<str>,
@@ -233,7 +237,7 @@ impl Tree {
     }
 
     /// Brings a tag's declarations into scope and gives its other attributes: prefix, local name, value.
-    fn attributes(&mut self, tag: &BytesStart<'_>) -> Result<Vec<(Box<str>, Box<str>, String)>, Problem> {
+    fn attributes(&mut self, tag: &BytesStart<'_>) -> Result<Vec<RawAttribute>, Problem> {
         let mut others = Vec::new();
         for (count, attribute) in tag.attributes().enumerate() {
             let attribute = attribute.map_err(|e| Problem::Markup(e.to_string()))?;
