@@ -23,7 +23,10 @@ use scan::Scanner;
 pub const TAG_LIMIT: usize = 1 << 20;
 
 /// Bounds of a canonicalised attachment; its nodes are not counted, for none are kept.
-pub const LIMITS: Limits = Limits { depth: 512, nodes: usize::MAX, attributes: 4096, name: 4096 };
+pub const LIMITS: Limits = Limits { depth: 512, nodes: usize::MAX, attributes: 512, name: 4096 };
+
+/// Namespace declarations in scope at once: each name is looked up among them.
+const DECLARATIONS: usize = 512;
 
 /// Why an attachment has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -256,6 +259,9 @@ impl Tree {
             };
             if !read::declaration_allowed(declared, &value) {
                 return Err(Problem::Declaration(declared.to_owned()));
+            }
+            if self.scope.len() > DECLARATIONS {
+                return Err(Problem::Markup(format!("more than {DECLARATIONS} namespace declarations in scope")));
             }
             self.scope.push((Arc::from(declared), Arc::from(value)));
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::fixture::{self, ENVELOPE};
 use super::round_trip::{read_header, receive, signed};
+use crate::wire::xml::names::EXC_C14N;
 use crate::wss::suite::{SignatureAlgorithm, TokenReference};
 use crate::wss::*;
 
@@ -282,6 +283,15 @@ fn at_14_loops_and_floods() {
     let token = between(&text, "<wsse:BinarySecurityToken", "</wsse:BinarySecurityToken>");
     let tokens: String = (0..100).map(|n| token.replace("X509-1", &format!("T-{n}"))).collect();
     assert!(matches!(refused(&altered(&text, token, &tokens)), WssError::TooMany { what: "BinarySecurityTokens", .. }));
+    let element = between(&text, r##"<ds:Reference URI="#body-1">"##, "</ds:Reference>");
+    let nested: String = (0..40).map(|n| element.replace("body-1", &format!("e{n}"))).collect();
+    let elements: String = (0..40).map(|n| format!(r#"<x Id="e{n}">"#)).collect::<String>() + &"</x>".repeat(40);
+    let overlapping =
+        altered(&altered(&text, element, &nested), "</eb:UserMessage>", &format!("{elements}</eb:UserMessage>"));
+    assert_eq!(refused(&overlapping), WssError::TooMany { what: "signed elements", limit: 32 });
+    let list = format!(r#"<ec:InclusiveNamespaces xmlns:ec="{}" PrefixList="{}"/>"#, EXC_C14N, "a ".repeat(65));
+    let prefixes = altered(&text, "</ds:CanonicalizationMethod>", &format!("{list}</ds:CanonicalizationMethod>"));
+    assert_eq!(refused(&prefixes), WssError::TooMany { what: "prefixes in a PrefixList", limit: 64 });
     assert!(started.elapsed().as_secs() < 10);
 }
 

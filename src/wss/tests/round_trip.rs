@@ -23,7 +23,13 @@ const TOKENS: [TokenReference; 6] = [
 ];
 
 pub(super) fn options(algorithm: SignatureAlgorithm, token: TokenReference) -> SignOptions<'static> {
-    SignOptions { algorithm, hash: algorithm.digest(), token, ids: SignIds { signature: "SIG-1", token: "X509-1" } }
+    SignOptions {
+        algorithm,
+        hash: algorithm.digest(),
+        token,
+        also: &[],
+        ids: SignIds { signature: "SIG-1", token: "X509-1" },
+    }
 }
 
 pub(super) fn signed(key: &PrivateKey, algorithm: SignatureAlgorithm, token: TokenReference) -> Signed {
@@ -261,10 +267,10 @@ fn keys_and_data_are_found_wherever_they_stand() {
     let list_to = wrapped.find("</xenc:EncryptedKey>").unwrap();
     let without_list = format!("{}{}", &wrapped[..list_from], &wrapped[list_to..]);
     let alone = wrapped[list_from..list_to].replacen('>', &format!(" xmlns:xenc=\"{}\">", names::XENC), 1);
-    let key_info = &data[data.find("<ds:KeyInfo>").unwrap()
-        ..end("</ds:KeyInfo>")
-            .max(data.find("</ds:KeyInfo>").unwrap() + "</ds:KeyInfo>".len())
-            .min(data.find("</ds:KeyInfo>").unwrap() + "</ds:KeyInfo>".len())];
+    let key_info = {
+        let (from, to) = (data.find("<ds:KeyInfo>").unwrap(), data.find("</ds:KeyInfo>").unwrap());
+        &data[from..to + "</ds:KeyInfo>".len()]
+    };
     let inline = data.replacen(key_info, &format!("<ds:KeyInfo>{without_list}</ds:KeyInfo>"), 1).replacen(
         key_info,
         &format!("<ds:KeyInfo>{}</ds:KeyInfo>", without_list.replace("EK-1", "EK-2")),
@@ -359,4 +365,93 @@ fn digests_of_another_length_are_refused() {
     options.hash = DigestAlgorithm::Sha384;
     let blocks = sign(ENVELOPE, &[PartToSign { uri: "cid:p1@x", digest: &[1; 32] }], &*key, &options).unwrap().blocks;
     assert_eq!(read_header(&blocks).unwrap_err().code(), "EBMS:0009");
+}
+
+#[test]
+fn the_authorisation_header_is_signed_too() {
+    // WS-111
+    let key = fixture::private_key("partya");
+    let security = format!(
+        r#"<wsse:Security xmlns:wsse="{}" S12:role="ebms" wsu:Id="auth-1"><wsse:UsernameToken/></wsse:Security></S12:Header>"#,
+        names::WSSE
+    );
+    let envelope = ENVELOPE.replace("</S12:Header>", &security);
+    let options = SignOptions { also: &["auth-1"], ..options(SignatureAlgorithm::RsaSha256, TOKENS[0]) };
+    let signed = sign(&envelope, &[], &*key, &options).unwrap();
+    let text = compose(&envelope, &signed.blocks).unwrap();
+    let document = Document::parse(&text, &Limits::ENVELOPE).unwrap();
+    let main = document.by_id("SIG-1").unwrap().parent().unwrap();
+    let header = header::read(&document, main).unwrap();
+    let verified =
+        verify(&document, &header, &Vec::new(), &CertificateCache::default(), &VerifyPolicy::default()).unwrap();
+    assert!(verified.covers.contains(&document.by_id("auth-1").unwrap().id()));
+    let nobody = SignOptions { also: &["auth-2"], ..options };
+    assert_eq!(sign(&envelope, &[], &*key, &nobody).unwrap_err().code(), "EBMS:0009");
+}
+
+#[test]
+fn the_head_of_a_complete_part_is_split_off() {
+    // WS-045
+    let plain = b"Content-Type: text/xml;\r\n charset=utf-8\r\nContent-ID: <a@b>\r\n\r\n<a/>\r\n\r\n";
+    for piece in [1, 2, 7, 500] {
+        let (mut head, mut content) = (CompleteHead::default(), Vec::new());
+        for octets in plain.chunks(piece) {
+            content.extend_from_slice(head.push(octets).unwrap());
+        }
+        assert_eq!(content, b"<a/>\r\n\r\n");
+        assert_eq!(head.header("content-type"), Some("text/xml; charset=utf-8"));
+        assert_eq!(head.header("Content-ID"), Some("<a@b>"));
+        assert!(head.finish().is_ok());
+    }
+    let mut empty = CompleteHead::default();
+    assert_eq!(empty.push(b"\n<a/>").unwrap(), b"<a/>");
+    for hostile in [b"x".repeat(1000), b"a: b\n".repeat(101), b"no colon\n".to_vec()] {
+        assert_eq!(
+            CompleteHead::default().push(&hostile).unwrap_err().to_string(),
+            "the message could not be decrypted"
+        );
+    }
+    let mut cut = CompleteHead::default();
+    cut.push(b"a: b\r\n").unwrap();
+    assert_eq!(cut.finish().unwrap_err().code(), "EBMS:0102");
+}
+
+#[test]
+fn the_oaep_parameters_are_those_of_the_message() {
+    // FR-042: wrapped by `openssl pkeyutl` with rsa_oaep_md:sha256 and rsa_mgf1_md:sha1.
+    const WRAPPED: &str = "3YNxIUJBNWiXZYfVXtpwHDHkxn8cWcc5C7sj3mLSXghf1XKEPjr8tIZOvZXmYfQOuO9wtXp11rqcjC6+5CD0sa+6DdQGLtb9UMW900n7NcP6JHx1THdZLQWjCk+JDsoQNaJfUlxK6EXKHTLrD3l9GeugKx8h6WY5iL0tY35z8CZMFOKJLd/ePMf9TQOIeGraSAsyeqKHKVeewCSHEKtVuF8DSLTW0oSKAckTypFrFi46uDHJbkH8Mdi4hb8w/DMPuRWfxuLBXrsE1iykQjGp+/bHsb3sJHYTPN+vC1S56YhDlnnuLV1zh+eWqH51l8bO7DF74Zo+cOGc7aUwV+V0Fg==";
+    let wrapped = STANDARD.decode(WRAPPED).unwrap();
+    let own = fixture::private_key("partyb");
+    let fits = KeyTransport::RsaOaepMgf1p { digest: OaepHash::Sha256 };
+    assert_eq!(own.unwrap_key(fits, &[], &wrapped).unwrap().as_slice(), b"0123456789abcdef");
+    let same = KeyTransport::RsaOaep { digest: OaepHash::Sha256, mgf: OaepHash::Sha1 };
+    assert!(own.unwrap_key(same, &[], &wrapped).is_some());
+    for other in [KeyTransport::DEFAULT, KeyTransport::RsaOaepMgf1p { digest: OaepHash::Sha1 }] {
+        assert!(own.unwrap_key(other, &[], &wrapped).is_none());
+    }
+    assert!(own.unwrap_key(fits, b"label", &wrapped).is_none());
+}
+
+#[test]
+fn only_what_the_policy_lists_is_accepted() {
+    // WS-090
+    let key = fixture::private_key("partya");
+    let text = compose(ENVELOPE, &signed(&key, SignatureAlgorithm::RsaSha384, TOKENS[0]).blocks).unwrap();
+    let document = Document::parse(&text, &Limits::ENVELOPE).unwrap();
+    let security = document.by_id("SIG-1").unwrap().parent().unwrap();
+    let header = header::read(&document, security).unwrap();
+    let judge = |policy: &VerifyPolicy| {
+        verify(&document, &header, &Vec::new(), &CertificateCache::default(), policy).map(|_| ())
+    };
+    assert_eq!(judge(&VerifyPolicy::default()), Ok(()));
+    let signature = VerifyPolicy { signatures: vec![SignatureAlgorithm::RsaSha256], ..VerifyPolicy::default() };
+    assert!(matches!(judge(&signature), Err(WssError::Algorithm { use_for: "signature", .. })));
+    let digest = VerifyPolicy { digests: vec![DigestAlgorithm::Sha256], ..VerifyPolicy::default() };
+    assert!(matches!(judge(&digest), Err(WssError::Algorithm { use_for: "digest", .. })));
+    let long = VerifyPolicy { min_rsa_bits: 3072, ..VerifyPolicy::default() };
+    assert!(matches!(judge(&long), Err(WssError::Key { .. })));
+    let (blocks, _) =
+        encrypt(&fixture::certificate("partyb"), DataEncryption::Aes128Gcm, KeyTransport::DEFAULT, TOKENS[0]);
+    let strong = DecryptPolicy { data: vec![DataEncryption::Aes256Gcm], sha1_oaep: false };
+    assert_eq!(unwrap(&blocks, &strong).unwrap_err().code(), "EBMS:0103");
 }
