@@ -120,7 +120,7 @@ impl Certificate {
         &self.serial
     }
 
-    /// The SubjectKeyIdentifier extension, or, without it, SHA-1 of the public key's bits as WSS4J does (WS-011).
+    /// The `SubjectKeyIdentifier` extension, or, without it, SHA-1 of the public key's bits as WSS4J does (WS-011).
     #[must_use]
     pub fn key_identifier(&self) -> Vec<u8> {
         if let Some(ski) = &self.ski {

@@ -4,6 +4,7 @@
 //! wrapping is replaced by random octets: the failure shows at the tag, at the end of the part, like any other (WS-049).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
@@ -92,11 +93,11 @@ pub fn unwrap_keys(
         let Some((at, wrapped)) = found else {
             return Err(WssError::Decryption(DecryptionCause::NoKey(data.uri.clone())));
         };
-        if !unwrapped.contains_key(&at) {
-            unwrapped.insert(at, unwrap(wrapped, keys, policy)?);
-        }
-        let octets = unwrapped.get(&at).and_then(Option::as_ref);
-        let key = match octets.and_then(|octets| ContentKey::from_octets(data.algorithm, octets)) {
+        let octets = match unwrapped.entry(at) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(unwrap(wrapped, keys, policy)?),
+        };
+        let key = match octets.as_ref().and_then(|octets| ContentKey::from_octets(data.algorithm, octets)) {
             Some(key) => key,
             None => ContentKey::stand_in(data.algorithm)?,
         };

@@ -26,7 +26,7 @@ pub struct PartToEncrypt<'a> {
     pub id: &'a str,
 }
 
-/// Ids of the elements that encrypting makes; unique in the envelope, and NCNames.
+/// Ids of the elements that encrypting makes; unique in the envelope, and each an `NCName`.
 #[derive(Clone, Copy, Debug)]
 pub struct EncryptIds<'a> {
     /// `xenc:EncryptedKey/@Id`.

@@ -129,6 +129,9 @@ pub enum DecryptionCause {
     /// Fewer than 28 octets (FR-038).
     #[error("the part is shorter than an IV and a tag")]
     Short,
+    /// The MIME headers at the start of an `Attachment-Complete` part are none (WS-045).
+    #[error("the encrypted MIME headers cannot be read")]
+    Head,
     /// The GCM tag differs.
     #[error("the authentication tag differs: the part was altered, or encrypted with another key")]
     Tag,

@@ -6,6 +6,7 @@
 
 mod cache;
 mod certificate;
+mod complete;
 mod compose;
 mod coverage;
 mod decrypt;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use cache::CertificateCache;
 pub use certificate::{Certificate, PrivateKey};
+pub use complete::CompleteHead;
 pub use compose::compose;
 pub use coverage::{BodyRule, require_coverage};
 pub use decrypt::{DecryptPolicy, DecryptionKeys, Decryptor, EncryptedPart, require_encryption, unwrap_keys};

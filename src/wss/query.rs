@@ -11,7 +11,7 @@ use super::name::same_name;
 pub enum CertificateQuery {
     /// The certificate itself: SHA-256 of its DER octets.
     Exact([u8; 32]),
-    /// The SubjectKeyIdentifier.
+    /// The octets of its `SubjectKeyIdentifier`.
     SubjectKeyIdentifier(Vec<u8>),
     /// Issuer name in any spelling, and the serial number in decimal.
     IssuerSerial {
@@ -43,8 +43,7 @@ impl CertificateQuery {
 fn same_number(a: &str, b: &str) -> bool {
     let plain = |n: &str| {
         let n = n.trim();
-        let digits = n.strip_prefix('+').unwrap_or(n).trim_start_matches('0').to_owned();
-        digits
+        n.strip_prefix('+').unwrap_or(n).trim_start_matches('0').to_owned()
     };
     plain(a) == plain(b)
 }

@@ -58,7 +58,7 @@ pub struct PartToSign<'a> {
     pub digest: &'a [u8],
 }
 
-/// Ids of the elements that signing makes; unique in the envelope, and NCNames.
+/// Ids of the elements that signing makes; unique in the envelope, and each an `NCName`.
 #[derive(Clone, Copy, Debug)]
 pub struct SignIds<'a> {
     /// `ds:Signature/@Id`.
@@ -76,6 +76,8 @@ pub struct SignOptions<'a> {
     pub hash: DigestAlgorithm,
     /// How our certificate is named.
     pub token: TokenReference,
+    /// Ids of further elements to sign, such as the `ebms` authorisation header (WS-021, WS-111).
+    pub also: &'a [&'a str],
     /// Ids to use.
     pub ids: SignIds<'a>,
 }
@@ -105,16 +107,7 @@ pub fn sign(
         place: "the envelope to be signed".to_owned(),
         why: error.to_string(),
     })?;
-    let places = Places::find(&document)?;
-    let mut references = vec![element(places.messaging, options.hash)?, element(places.body, options.hash)?];
-    for part in parts {
-        references.push(Reference {
-            uri: part.uri.to_owned(),
-            transforms: vec![Transform { algorithm: names::SWA_CONTENT_SIGNATURE.to_owned(), prefix_list: None }],
-            digest_method: options.hash.uri().to_owned(),
-            digest: part.digest.to_vec(),
-        });
-    }
+    let references = references(&document, parts, options)?;
     let inside = signed_info(options.algorithm, &references);
     // SignedInfo is written in canonical form. Only the declaration of `ds` moves: in the message it stands on
     // ds:Signature, in the canonical form of the subtree on SignedInfo.
@@ -133,20 +126,50 @@ pub fn sign(
     Ok(Signed { blocks, references })
 }
 
+/// What is to be signed, in the order emitted: Messaging, Body, further elements, parts.
+fn references(
+    document: &Document,
+    parts: &[PartToSign<'_>],
+    options: &SignOptions<'_>,
+) -> Result<Vec<Reference>, WssError> {
+    let places = Places::find(document)?;
+    let mut references = vec![element(places.messaging, options.hash)?, element(places.body, options.hash)?];
+    for id in options.also {
+        let node = document.by_id(id).ok_or_else(|| WssError::Malformed {
+            place: places.envelope.path(),
+            why: format!("no element has the Id `{id}`, which is to be signed"),
+        })?;
+        references.push(element_by(id, node, options.hash));
+    }
+    for part in parts {
+        references.push(Reference {
+            uri: part.uri.to_owned(),
+            transforms: vec![Transform { algorithm: names::SWA_CONTENT_SIGNATURE.to_owned(), prefix_list: None }],
+            digest_method: options.hash.uri().to_owned(),
+            digest: part.digest.to_vec(),
+        });
+    }
+    Ok(references)
+}
+
 /// The reference to an element by its Id.
 fn element(node: Node<'_>, hash: DigestAlgorithm) -> Result<Reference, WssError> {
     let id = node.xml_id().ok_or_else(|| WssError::Malformed {
         place: node.path(),
         why: "it has no Id, so it cannot be signed".to_owned(),
     })?;
+    Ok(element_by(id, node, hash))
+}
+
+fn element_by(id: &str, node: Node<'_>, hash: DigestAlgorithm) -> Reference {
     let mut hasher = Hasher::new(hash);
     c14n::canonicalize(node, None, &mut |octets| hasher.update(octets));
-    Ok(Reference {
+    Reference {
         uri: format!("#{id}"),
         transforms: vec![Transform { algorithm: names::EXC_C14N.to_owned(), prefix_list: None }],
         digest_method: hash.uri().to_owned(),
         digest: hasher.finish(),
-    })
+    }
 }
 
 /// The content of `ds:SignedInfo`, in canonical form: no empty-element tags, no white space.

@@ -23,7 +23,10 @@ use scan::Scanner;
 pub const TAG_LIMIT: usize = 1 << 20;
 
 /// Bounds of a canonicalised attachment; its nodes are not counted, for none are kept.
-pub const LIMITS: Limits = Limits { depth: 512, nodes: usize::MAX, attributes: 4096, name: 4096 };
+pub const LIMITS: Limits = Limits { depth: 512, nodes: usize::MAX, attributes: 512, name: 4096 };
+
+/// Namespace declarations in scope at once: each name is looked up among them.
+const DECLARATIONS: usize = 512;
 
 /// Why an attachment has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,6 +83,7 @@ impl StreamCanonicalizer {
 }
 
 /// What the scanner found.
+#[derive(Clone, Copy)]
 pub(super) enum Token<'a> {
     /// A piece of character data, references resolved, line ends normalised.
     Text(&'a str),
@@ -96,6 +100,9 @@ pub(super) enum Token<'a> {
     /// A processing instruction between `<?` and `?>`.
     Instruction(&'a str),
 }
+
+/// Prefix, local name, normalised value.
+type RawAttribute = (Box<str>, Box<str>, String);
 
 struct Open {
     prefix: Box<str>,
@@ -233,7 +240,7 @@ impl Tree {
     }
 
     /// Brings a tag's declarations into scope and gives its other attributes: prefix, local name, value.
-    fn attributes(&mut self, tag: &BytesStart<'_>) -> Result<Vec<(Box<str>, Box<str>, String)>, Problem> {
+    fn attributes(&mut self, tag: &BytesStart<'_>) -> Result<Vec<RawAttribute>, Problem> {
         let mut others = Vec::new();
         for (count, attribute) in tag.attributes().enumerate() {
             let attribute = attribute.map_err(|e| Problem::Markup(e.to_string()))?;
@@ -252,6 +259,9 @@ impl Tree {
             };
             if !read::declaration_allowed(declared, &value) {
                 return Err(Problem::Declaration(declared.to_owned()));
+            }
+            if self.scope.len() > DECLARATIONS {
+                return Err(Problem::Markup(format!("more than {DECLARATIONS} namespace declarations in scope")));
             }
             self.scope.push((Arc::from(declared), Arc::from(value)));
         }

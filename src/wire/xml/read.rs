@@ -165,7 +165,7 @@ impl<'l> Builder<'l> {
                 self.close(end);
                 Ok(())
             }
-            Event::Text(text) => self.text(&checked(text)?, offset, end),
+            Event::Text(text) => self.text(checked(text)?, offset, end),
             Event::CData(text) => {
                 let text = checked(text)?;
                 if self.open.is_empty() { Err(Problem::TextOutside) } else { self.text(text, offset, end) }

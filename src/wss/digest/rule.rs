@@ -1,4 +1,4 @@
-//! Which octets of a part are digested: SwA profile 1.1 §5.4.2, in the two readings of WS-032.
+//! Which octets of a part are digested: SOAP Messages with Attachments profile 1.1 §5.4.2, in the two readings of WS-032.
 
 /// What the Attachment-Content-Signature-Transform makes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -227,11 +227,10 @@ fn key_transport(method: Node<'_>) -> Result<(KeyTransport, Vec<u8>), WssError> 
     }
     match (uri, mgf_given) {
         (KeyTransport::RSA_OAEP, _) => Ok((KeyTransport::RsaOaep { digest, mgf }, label)),
-        (KeyTransport::RSA_OAEP_MGF1P, None) => Ok((KeyTransport::RsaOaepMgf1p { digest }, label)),
         (KeyTransport::RSA_OAEP_MGF1P, Some(child)) if mgf != OaepHash::Sha1 => {
             Err(not_understood(child, "rsa-oaep-mgf1p has MGF1 with SHA-1 always"))
         }
-        (KeyTransport::RSA_OAEP_MGF1P, Some(_)) => Ok((KeyTransport::RsaOaepMgf1p { digest }, label)),
+        (KeyTransport::RSA_OAEP_MGF1P, _) => Ok((KeyTransport::RsaOaepMgf1p { digest }, label)),
         _ => Err(unknown("key transport", uri)),
     }
 }

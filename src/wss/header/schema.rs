@@ -7,7 +7,7 @@ use super::super::error::WssError;
 use crate::wire::xml::{Kind, Node};
 
 /// Child elements of an element that has no text of its own.
-pub(super) fn children<'a>(node: Node<'a>) -> Result<Vec<Node<'a>>, WssError> {
+pub(super) fn children(node: Node<'_>) -> Result<Vec<Node<'_>>, WssError> {
     let mut found = Vec::new();
     for child in node.nodes() {
         match &child.data().kind {
@@ -22,7 +22,7 @@ pub(super) fn children<'a>(node: Node<'a>) -> Result<Vec<Node<'a>>, WssError> {
 }
 
 /// The one child element.
-pub(super) fn only_child<'a>(node: Node<'a>) -> Result<Node<'a>, WssError> {
+pub(super) fn only_child(node: Node<'_>) -> Result<Node<'_>, WssError> {
     match children(node)?.as_slice() {
         [one] => Ok(*one),
         _ => Err(malformed(node, "it must have exactly one child element")),

@@ -10,6 +10,10 @@ use super::model::{Signature, SignedReference, Target};
 use super::schema::{bounded, children, malformed, not_understood, octets, only_child, required};
 use crate::wire::xml::{Document, Node, names};
 
+/// References to elements of the envelope: each has its subtree canonicalised before the signer's chain is judged.
+const ELEMENTS: usize = 32;
+/// Prefixes of one `PrefixList`.
+const PREFIXES: usize = 64;
 /// `ds:Reference` elements of one signature.
 const REFERENCES: usize = 1_000;
 
@@ -58,6 +62,8 @@ fn read_signed_info(document: &Document, node: Node<'_>) -> Result<SignedInfo, W
         return Err(malformed(node, "it refers to nothing"));
     }
     bounded(references.len(), REFERENCES, "references in its signature")?;
+    let elements = references.iter().filter(|r| r.attribute("URI").is_some_and(|uri| uri.starts_with('#'))).count();
+    bounded(elements, ELEMENTS, "signed elements")?;
     let mut seen = HashSet::new();
     let mut read = Vec::with_capacity(references.len());
     for node in references {
@@ -149,7 +155,9 @@ fn exclusive(node: Node<'_>, use_for: &'static str) -> Result<Transform, WssErro
         if !list.is(names::EXC_C14N, "InclusiveNamespaces") || !children(list)?.is_empty() {
             return Err(not_understood(list, "only InclusiveNamespaces belongs here"));
         }
-        Some(list.attribute("PrefixList").unwrap_or_default().to_owned())
+        let prefixes = list.attribute("PrefixList").unwrap_or_default();
+        bounded(prefixes.split_whitespace().count(), PREFIXES, "prefixes in a PrefixList")?;
+        Some(prefixes.to_owned())
     };
     Ok(Transform { algorithm: algorithm.to_owned(), prefix_list })
 }

@@ -97,3 +97,44 @@ fn unchunk(mut rest: &[u8]) -> Vec<u8> {
     }
     body
 }
+
+/// A self-signed certificate with a fresh key.
+pub(super) fn issue(key: PKey<openssl::pkey::Private>) -> Arc<PrivateKey> {
+    use openssl::asn1::Asn1Time;
+    use openssl::bn::BigNum;
+    let mut name = openssl::x509::X509Name::builder().unwrap();
+    name.append_entry_by_text("C", "DE").unwrap();
+    name.append_entry_by_text("O", "Muster, Söhne + Co").unwrap();
+    name.append_entry_by_text("CN", "party c").unwrap();
+    let name = name.build();
+    let mut builder = openssl::x509::X509::builder().unwrap();
+    builder.set_version(2).unwrap();
+    builder.set_serial_number(&BigNum::from_dec_str("9007199254740993").unwrap().to_asn1_integer().unwrap()).unwrap();
+    builder.set_subject_name(&name).unwrap();
+    builder.set_issuer_name(&name).unwrap();
+    builder.set_not_before(&Asn1Time::from_unix(1_700_000_000).unwrap()).unwrap();
+    builder.set_not_after(&Asn1Time::from_unix(2_400_000_000).unwrap()).unwrap();
+    builder.set_pubkey(&key).unwrap();
+    builder.sign(&key, openssl::hash::MessageDigest::sha256()).unwrap();
+    let der = builder.build().to_der().unwrap();
+    Arc::new(PrivateKey { key, certificate: Arc::new(Certificate::from_der(&der).unwrap()), chain: vec![] })
+}
+
+pub(super) fn rsa(bits: u32) -> Arc<PrivateKey> {
+    issue(PKey::from_rsa(openssl::rsa::Rsa::generate(bits).unwrap()).unwrap())
+}
+
+pub(super) fn curve(nid: openssl::nid::Nid) -> Arc<PrivateKey> {
+    let group = openssl::ec::EcGroup::from_curve_name(nid).unwrap();
+    issue(PKey::from_ec_key(openssl::ec::EcKey::generate(&group).unwrap()).unwrap())
+}
+
+/// An envelope with two parts, as it is before it is secured.
+pub(super) const ENVELOPE: &str = concat!(
+    r#"<?xml version="1.0" encoding="UTF-8"?>"#,
+    r#"<S12:Envelope xmlns:S12="http://www.w3.org/2003/05/soap-envelope" xmlns:eb="http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/""#,
+    r#" xmlns:wsu="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"><S12:Header>"#,
+    r#"<eb:Messaging S12:mustUnderstand="true" wsu:Id="msg-1"><eb:UserMessage><eb:MessageInfo><eb:MessageId>m1@a.example</eb:MessageId>"#,
+    r#"</eb:MessageInfo><eb:AgreementRef pmode="x"/><eb:Property name="a&gt;'b">x &gt; y "z"</eb:Property></eb:UserMessage></eb:Messaging>"#,
+    r#"</S12:Header><S12:Body wsu:Id="body-1"/></S12:Envelope>"#
+);

@@ -201,6 +201,8 @@ fn what_the_tree_refuses_is_refused() {
     }
     let deep = "<a>".repeat(LIMITS.depth + 1);
     assert_eq!(stream(deep.as_bytes(), 64), Err(Problem::TooDeep(LIMITS.depth)));
+    let nested: String = (0..300).map(|n| format!("<a xmlns:p{n}='urn:x' xmlns:q{n}='urn:x'>")).collect();
+    assert!(matches!(stream(nested.as_bytes(), 64), Err(Problem::Markup(_))));
     for text in [
         "<a></b>",
         "</a>",
