@@ -51,6 +51,7 @@ pub(super) fn sign(
         algorithm: signing.options.algorithm,
         hash: signing.options.hash,
         token: signing.options.token,
+        also: &[],
         ids: SignIds { signature: &signature, token: &token },
     };
     wss::sign(envelope, parts, signing.key, &options)

@@ -165,6 +165,7 @@ impl<'l> Builder<'l> {
                 self.close(end);
                 Ok(())
             }
+            Event::Text(text) if text.contains("]]>") => Err(Problem::Markup("`]]>` in character data".to_owned())),
             Event::Text(text) => self.text(checked(text)?, offset, end),
             Event::CData(text) => {
                 let text = checked(text)?;
@@ -296,6 +297,9 @@ impl<'l> Builder<'l> {
     ) -> Result<(Vec<(Box<str>, Arc<str>)>, Vec<(Box<str>, Box<str>, String)>), Problem> {
         let mut declarations: Vec<(Box<str>, Arc<str>)> = Vec::new();
         let mut others = Vec::new();
+        if !spaced(tag.attributes_raw()) {
+            return Err(Problem::Markup("attributes without white space between them".to_owned()));
+        }
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|e| Problem::Markup(e.to_string()))?;
             if declarations.len() + others.len() >= self.limits.attributes {
@@ -336,6 +340,22 @@ impl<'l> Builder<'l> {
             None => Err(Problem::UnboundPrefix(prefix.to_owned())),
         }
     }
+}
+
+/// Whether white space stands between attributes (XML 1.0 §3.1), which quick-xml does not ask for.
+fn spaced(raw: &str) -> bool {
+    let mut quote = None;
+    let mut closed = false;
+    raw.chars().all(|c| {
+        let fits = !closed || c.is_ascii_whitespace();
+        closed = quote == Some(c);
+        quote = match quote {
+            None if matches!(c, '"' | '\'') => Some(c),
+            Some(open) if open == c => None,
+            other => other,
+        };
+        fits
+    })
 }
 
 fn is_id(attribute: &Attribute) -> bool {

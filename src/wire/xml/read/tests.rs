@@ -43,6 +43,9 @@ fn what_quick_xml_lets_through_is_refused() {
     assert_eq!(problem(r#"<a xmlns:p=""/>"#), Problem::Declaration("p".into()));
     assert_eq!(problem("<1a/>"), Problem::Name("1a".into()));
     assert!(matches!(problem(r#"<a x="<"/>"#), Problem::Markup(_)));
+    assert!(matches!(problem("<a x='1'y='2'/>"), Problem::Markup(_)));
+    assert!(matches!(problem("<a>]]></a>"), Problem::Markup(_)));
+    assert!(parse("<a x='\"'\n y='2' />").is_ok());
     assert_eq!(problem(&"<a>".repeat(70)), Problem::TooDeep(64));
 }
 
