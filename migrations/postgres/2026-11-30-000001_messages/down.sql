@@ -1,0 +1,11 @@
+DROP TABLE event;
+DROP TABLE delivery;
+DROP TABLE exchange;
+DROP TABLE attempt;
+DROP TABLE receipt;
+DROP TABLE package;
+DROP TABLE sender_log;
+DROP TABLE part;
+DROP TABLE message;
+DROP TABLE reply;
+DROP TABLE inbox;

@@ -1,0 +1,73 @@
+//! What can go wrong with the store, split by who must act.
+
+use std::path::PathBuf;
+
+/// A store failure.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The URL.
+    #[error("the store URL must be `sqlite:PATH` or `postgres://…`")]
+    Url,
+    /// The data folder belongs to another process (OUT-29).
+    #[error("`{}` is in use by another process; stop it, or give this one a database of its own", .0.display())]
+    InUse(PathBuf),
+    /// The database's file or folder.
+    #[error("cannot open `{}`: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The database cannot be reached.
+    #[error("the database cannot be reached: {0}")]
+    Connect(String),
+    /// Bringing it to the newest schema.
+    #[error("the database cannot be migrated: {0}")]
+    Migrate(String),
+    /// A statement.
+    #[error("the database refused: {0}")]
+    Query(#[from] diesel::result::Error),
+    /// The transaction could not be committed: nothing of it is there.
+    #[error("the transaction was not committed: {0}")]
+    NotCommitted(String),
+    /// The connection was lost during the commit: it may be there. The unique keys decide on the next try.
+    #[error("whether the transaction was committed is not known: {0}")]
+    OutcomeUnknown(String),
+    /// A job panicked; its part of the transaction was rolled back.
+    #[error("a database job panicked")]
+    Panicked,
+    /// The store is shutting down.
+    #[error("the store is closed")]
+    Closed,
+    /// A row does not hold what it should.
+    #[error("a row of `{table}` is damaged: {why}")]
+    Row {
+        /// Its table.
+        table: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// A state move that is not allowed, or that someone else was quicker with.
+    #[error("the message is {found}, so it cannot become {wanted}")]
+    Move {
+        /// What it is.
+        found: String,
+        /// What it should become.
+        wanted: &'static str,
+    },
+}
+
+impl StoreError {
+    /// Whether running the same transaction again may help.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        use diesel::result::{DatabaseErrorKind, Error};
+        matches!(
+            self,
+            Self::Query(Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _))
+                | Self::NotCommitted(_)
+                | Self::Connect(_)
+        ) || matches!(self, Self::Query(Error::DatabaseError(_, info)) if info.message().contains("deadlock detected"))
+    }
+}
