@@ -2,13 +2,20 @@
 
 mod database;
 mod error;
+pub mod event;
+pub mod exchange;
+pub mod inbox;
+pub mod message;
 pub mod payload;
 mod schema;
+mod state;
 mod tx;
 mod types;
 mod writer;
 
 pub use database::{Status, Store, StoreOptions};
 pub use error::StoreError;
+pub use message::{Direction, Message, Part};
+pub use state::{Incoming, Outgoing};
 pub use tx::Tx;
 pub use types::At;

@@ -15,8 +15,14 @@ pub enum Tx<'c> {
 macro_rules! on {
     ($tx:expr, $c:ident => $body:expr) => {
         match $tx {
-            $crate::store::Tx::Sqlite($c) => $body,
-            $crate::store::Tx::Postgres($c) => $body,
+            $crate::store::Tx::Sqlite(connection) => {
+                let $c: &mut diesel::sqlite::SqliteConnection = connection;
+                $body
+            }
+            $crate::store::Tx::Postgres(connection) => {
+                let $c: &mut diesel::pg::PgConnection = connection;
+                $body
+            }
         }
     };
 }

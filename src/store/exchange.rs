@@ -1,0 +1,130 @@
+//! HTTP exchanges. What became a message can be rebuilt from its parts; what was refused keeps its first octets, within
+//! a quota: one MiB each, so many in all, so many a minute from one peer, oldest out.
+
+use diesel::prelude::*;
+
+use super::error::StoreError;
+use super::schema::exchange;
+use super::tx::{Tx, on};
+use super::types::At;
+
+/// One exchange.
+#[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
+#[diesel(table_name = exchange)]
+pub struct Exchange {
+    /// Sortable id: the incident that a partner is told.
+    pub id: String,
+    /// When.
+    pub at: At,
+    /// `in`: their request; `out`: ours.
+    pub direction: String,
+    /// `accepted`, `duplicate`, `rejected`, `signal`, `sent`.
+    pub verdict: String,
+    /// [`super::Message::id`], if it belongs to one.
+    pub message: Option<String>,
+    /// `eb:MessageId`, as far as one was readable.
+    pub message_id: Option<String>,
+    /// The partner, as far as one is known.
+    pub partner: Option<String>,
+    /// Address of the other side.
+    pub peer: String,
+    /// `EBMS:nnnn` of a refusal.
+    pub code: Option<String>,
+    /// The whole reason of a refusal.
+    pub reason: Option<String>,
+    /// HTTP head of the request.
+    pub request_head: Vec<u8>,
+    /// SOAP part of the request.
+    pub soap: String,
+    /// MIME heads, payload references, IVs and content keys of the request, as JSON: with the parts they give the
+    /// request's octets back.
+    pub mime: String,
+    /// The request's first octets, where it was refused.
+    pub raw: Option<Vec<u8>>,
+    /// How many.
+    pub raw_size: i64,
+    /// HTTP status of the answer.
+    pub answer_status: Option<i32>,
+    /// HTTP head of the answer.
+    pub answer_head: Option<Vec<u8>>,
+    /// Body of the answer.
+    pub answer: Option<Vec<u8>>,
+}
+
+/// What refused exchanges may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Quota {
+    /// Octets of all refused exchanges.
+    pub octets: i64,
+    /// Refused exchanges of one peer that are kept with their octets, a minute.
+    pub per_peer: i64,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { octets: 1 << 30, per_peer: 60 }
+    }
+}
+
+/// Records an exchange.
+pub fn record(tx: &mut Tx<'_>, new: &Exchange) -> Result<(), StoreError> {
+    on!(tx, c => diesel::insert_into(exchange::table).values(new).execute(c)?);
+    Ok(())
+}
+
+/// Records a refused exchange within the quota: a peer over its rate loses the octets, never the record; the oldest go
+/// when all together are too large.
+pub fn record_refused(tx: &mut Tx<'_>, new: &Exchange, quota: Quota) -> Result<(), StoreError> {
+    let minute_ago = At(new.at.0 - time::Duration::minutes(1));
+    let recent: i64 = on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .filter(exchange::at.gt(minute_ago))
+        .filter(exchange::peer.eq(&new.peer))
+        .count()
+        .get_result(c)?);
+    if recent >= quota.per_peer {
+        return record(tx, &Exchange { raw: None, raw_size: 0, soap: String::new(), ..new.clone() });
+    }
+    record(tx, new)?;
+    let kept: Option<i64> = on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .select(diesel::dsl::sql::<diesel::sql_types::Nullable<diesel::sql_types::BigInt>>(
+            "CAST(SUM(raw_size) AS BIGINT)",
+        ))
+        .first(c)?);
+    let mut over = kept.unwrap_or(0) - quota.octets;
+    while over > 0 {
+        let oldest: Option<(String, i64)> = on!(tx, c => exchange::table
+            .filter(exchange::verdict.eq("rejected"))
+            .filter(exchange::raw_size.gt(0))
+            .order((exchange::at, exchange::id))
+            .select((exchange::id, exchange::raw_size))
+            .first(c)
+            .optional()?);
+        let Some((id, size)) = oldest else { break };
+        on!(tx, c => diesel::update(exchange::table.find(&id))
+            .set((exchange::raw.eq(None::<Vec<u8>>), exchange::raw_size.eq(0)))
+            .execute(c)?);
+        over -= size;
+    }
+    Ok(())
+}
+
+/// The exchanges of a message, oldest first.
+pub fn of_message(tx: &mut Tx<'_>, message: &str) -> Result<Vec<Exchange>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::message.eq(message))
+        .order((exchange::at, exchange::id))
+        .select(Exchange::as_select())
+        .load(c)?))
+}
+
+/// Refused exchanges, newest first.
+pub fn rejected(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Exchange>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .order((exchange::at.desc(), exchange::id.desc()))
+        .limit(limit)
+        .select(Exchange::as_select())
+        .load(c)?))
+}
