@@ -52,8 +52,8 @@ fn collect(dir: &Path, files: &mut Vec<(PathBuf, String)>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == "xml") && path.is_file() {
-            let text = fs::read_to_string(&path)
-                .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+            let text =
+                fs::read_to_string(&path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
             files.push((path, text));
         }
     }

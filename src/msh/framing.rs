@@ -56,11 +56,8 @@ pub fn frame(
     let mut writer = MultipartWriter::new(boundary)?;
     let content_type = writer.content_type(media_type, root_id)?;
     let root = format!("<{root_id}>");
-    let root_head = [
-        ("Content-Type", soap_type.as_str()),
-        ("Content-Transfer-Encoding", "binary"),
-        ("Content-ID", root.as_str()),
-    ];
+    let root_head =
+        [("Content-Type", soap_type.as_str()), ("Content-Transfer-Encoding", "binary"), ("Content-ID", root.as_str())];
     let mut first = writer.part_head(&root_head)?.to_vec();
     first.extend_from_slice(soap.as_bytes());
     let mut heads = Vec::with_capacity(parts.len());

@@ -196,8 +196,12 @@ fn payload(part: &PartInfo, pmode: &PMode) -> Result<(), Reject> {
     let refused = |why: String| Err(Reject::Decompression { part: name.to_owned(), why });
     match part.compression() {
         None => Ok(()),
-        Some("application/gzip") if part.href == Href::Body => refused("a Body payload cannot be compressed".to_owned()),
-        Some("application/gzip") if part.mime_type().is_none() => refused("the MimeType property is missing".to_owned()),
+        Some("application/gzip") if part.href == Href::Body => {
+            refused("a Body payload cannot be compressed".to_owned())
+        }
+        Some("application/gzip") if part.mime_type().is_none() => {
+            refused("the MimeType property is missing".to_owned())
+        }
         Some("application/gzip") => Ok(()),
         Some(other) => refused(format!("CompressionType `{other}` is not application/gzip")),
     }
@@ -238,13 +242,7 @@ fn authenticate(
     };
     let envelope = &opened.envelope;
     let verified = verify(&envelope.document, header, &known, bench.certificates, &policy)?;
-    require_coverage(
-        &verified,
-        opened.messaging.node,
-        envelope.body,
-        hrefs.iter().copied(),
-        BodyRule::Required,
-    )?;
+    require_coverage(&verified, opened.messaging.node, envelope.body, hrefs.iter().copied(), BodyRule::Required)?;
     verified.check_timestamp(header, bench.now, SKEW)?;
     let path = signer::bind(&verified, &message.from, spec, bench.trust, bench.now)?;
     Ok((verified, path))

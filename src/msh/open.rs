@@ -36,14 +36,11 @@ pub struct Unreadable {
 /// # Errors
 /// With the reason and what is needed to answer.
 pub fn open(octets: &[u8], charset: Option<&str>) -> Result<Opened, Box<Unreadable>> {
-    let unreadable = |version, reject| {
-        Box::new(Unreadable { reject, message_id: None, version, answerable: true })
-    };
+    let unreadable = |version, reject| Box::new(Unreadable { reject, message_id: None, version, answerable: true });
     let text = encoding::decode(octets, charset)
         .map_err(|e| unreadable(Version::Soap12, Reject::Envelope(e.to_string())))?
         .into_owned();
-    let envelope = Envelope::parse(&text, &Limits::ENVELOPE)
-        .map_err(|e| unreadable(Version::Soap12, of_soap(&e)))?;
+    let envelope = Envelope::parse(&text, &Limits::ENVELOPE).map_err(|e| unreadable(Version::Soap12, of_soap(&e)))?;
     let version = envelope.version;
     if let Some(node) = envelope.not_understood(UNDERSTOOD).first() {
         let name = format!("{{{}}}{}", node.namespace(), node.local());
@@ -53,8 +50,9 @@ pub fn open(octets: &[u8], charset: Option<&str>) -> Result<Opened, Box<Unreadab
         return Err(unreadable(version, Reject::Envelope("the envelope has no Header".to_owned())));
     };
     let security = security_block(&envelope).map_err(|reject| unreadable(version, reject))?;
-    let read = ebms::find_messaging(header)
-        .and_then(|node| ebms::read_messaging(node, ReadOptions { lenient_identifiers: true, lenient_message_ids: false }));
+    let read = ebms::find_messaging(header).and_then(|node| {
+        ebms::read_messaging(node, ReadOptions { lenient_identifiers: true, lenient_message_ids: false })
+    });
     match read {
         Ok(messaging) => Ok(Opened { text, envelope, messaging, security }),
         Err(error) => Err(Box::new(of_header(version, error))),

@@ -146,7 +146,6 @@ pub fn seal(
         key = Some(content_key);
     }
     blocks.push_str(&package.blocks);
-    let soap =
-        if blocks.is_empty() { package.envelope.clone() } else { wss::compose(&package.envelope, &blocks)? };
+    let soap = if blocks.is_empty() { package.envelope.clone() } else { wss::compose(&package.envelope, &blocks)? };
     Ok(Sealed { soap, key })
 }

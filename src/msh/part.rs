@@ -124,10 +124,7 @@ impl PartCheck {
     }
 
     /// Ends the part: the tag, the digest, the content, in this order.
-    pub fn finish<E: From<Reject>>(
-        mut self,
-        sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<CheckedPart, E> {
+    pub fn finish<E: From<Reject>>(mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<CheckedPart, E> {
         let mut iv = None;
         if let Some(decryptor) = self.decryptor.take() {
             iv = decryptor.iv();

@@ -107,9 +107,8 @@ impl Store {
     /// Applies what migrations are missing; gives their names.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         let failed = |e: Box<dyn std::error::Error + Send + Sync>| StoreError::Migrate(e.to_string());
-        let names = |versions: Vec<diesel::migration::MigrationVersion<'_>>| {
-            versions.iter().map(ToString::to_string).collect()
-        };
+        let names =
+            |versions: Vec<diesel::migration::MigrationVersion<'_>>| versions.iter().map(ToString::to_string).collect();
         match &self.0.database {
             Database::Sqlite { readers, .. } => {
                 let mut connection = pooled(readers)?;
@@ -226,10 +225,7 @@ impl Store {
     }
 
     /// Reads, from a thread that may block.
-    pub fn read_blocking<T, E: From<StoreError>>(
-        &self,
-        job: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub fn read_blocking<T, E: From<StoreError>>(&self, job: impl FnOnce(&mut Tx<'_>) -> Result<T, E>) -> Result<T, E> {
         match &self.0.database {
             Database::Sqlite { readers, .. } => job(&mut Tx::Sqlite(&mut *pooled(readers)?)),
             Database::Postgres { pool } => job(&mut Tx::Postgres(&mut *pooled(pool)?)),

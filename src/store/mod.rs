@@ -1,6 +1,7 @@
 //! Ring 2: the store: Diesel on SQLite and PostgreSQL, one model; and the payload store.
 
 mod database;
+pub mod delivery;
 mod error;
 pub mod event;
 pub mod exchange;
@@ -8,6 +9,7 @@ pub mod inbox;
 pub mod message;
 pub mod payload;
 mod schema;
+pub mod sender_log;
 mod state;
 mod tx;
 mod types;

@@ -229,4 +229,6 @@ table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(inbox, reply, message, part, sender_log, package, receipt, attempt, exchange, delivery, event);
+diesel::allow_tables_to_appear_in_same_query!(
+    inbox, reply, message, part, sender_log, package, receipt, attempt, exchange, delivery, event
+);
