@@ -117,7 +117,7 @@ pub fn claim(
     }
     for job in &claimed {
         let from = [Incoming::Received.as_str()];
-        message::move_state(tx, &job.message, &from, Incoming::Delivering.as_str(), None, now)?;
+        message::move_incoming(tx, &job.message, &from, Incoming::Delivering.as_str(), None, now)?;
     }
     Ok(claimed)
 }
@@ -134,7 +134,7 @@ pub fn settle(tx: &mut Tx<'_>, job: &Job, now: At) -> Result<bool, StoreError> {
         .get_result(c)?);
     if open == 0 {
         let from = [Incoming::Received.as_str(), Incoming::Delivering.as_str(), Incoming::Failed.as_str()];
-        message::move_state(tx, &job.message, &from, Incoming::Delivered.as_str(), None, now)?;
+        message::move_incoming(tx, &job.message, &from, Incoming::Delivered.as_str(), None, now)?;
         inbox::processed(tx, &job.message, "delivered", now)?;
     }
     Ok(true)
@@ -147,7 +147,7 @@ pub fn put_off(tx: &mut Tx<'_>, job: &Job, error: &str, due: Option<At>, now: At
         return Ok(false);
     }
     let from = [Incoming::Received.as_str(), Incoming::Delivering.as_str()];
-    message::move_state(tx, &job.message, &from, next.as_str(), Some(error), now)?;
+    message::move_incoming(tx, &job.message, &from, next.as_str(), Some(error), now)?;
     Ok(true)
 }
 
@@ -201,7 +201,7 @@ pub fn redeliver(tx: &mut Tx<'_>, id: &str, now: At) -> Result<usize, StoreError
         ))
         .execute(c)?);
     if count > 0 {
-        message::move_state(tx, id, &[Incoming::Failed.as_str()], Incoming::Received.as_str(), None, now)?;
+        message::move_incoming(tx, id, &[Incoming::Failed.as_str()], Incoming::Received.as_str(), None, now)?;
         event::add(tx, id, now, "deliver.retrying", "offered to the consumer again")?;
     }
     Ok(count)

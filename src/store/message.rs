@@ -196,6 +196,25 @@ pub fn move_state(
     Ok(moved > 0)
 }
 
+/// As [`move_state`], for received messages alone: a job that tells a producer about a sent one moves nothing.
+pub fn move_incoming(
+    tx: &mut Tx<'_>,
+    id: &str,
+    from: &[&str],
+    to: &str,
+    error: Option<&str>,
+    now: At,
+) -> Result<bool, StoreError> {
+    let row = message::table
+        .filter(message::id.eq(id))
+        .filter(message::direction.eq(Direction::In.as_str()))
+        .filter(message::state.eq_any(from));
+    let moved = on!(tx, c => diesel::update(row)
+        .set((message::state.eq(to), message::error.eq(error), message::updated_at.eq(now)))
+        .execute(c)?);
+    Ok(moved > 0)
+}
+
 /// Messages by state and direction, for the gauges.
 pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, String, i64)>, StoreError> {
     Ok(on!(tx, c => message::table

@@ -447,3 +447,19 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<At>, StoreError> {
         .optional()?)
     .flatten())
 }
+
+/// The partner refused for good, in a request of its own.
+pub fn refused(tx: &mut Tx<'_>, row: &Sending, detail: &str, now: At) -> Result<bool, StoreError> {
+    let ended = Ended {
+        next: Outgoing::Failed,
+        due: None,
+        proof: None,
+        outcome: "refused",
+        detail: detail.to_owned(),
+        http_status: None,
+        fully_written: true,
+        unanswered: false,
+        refused: true,
+    };
+    settle(tx, row, &ended, now)
+}
