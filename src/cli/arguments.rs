@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::failure::Failure;
 use super::output::{Format, Output, tell};
-use super::{check, exit, generate, init, message, submit};
+use super::{check, db, exit, explain, generate, init, message, pmode, submit};
 use crate::config::{self, ConfigError, Loaded};
 
 /// An AS4 / ebMS3 gateway: one business effect for one message.
@@ -68,6 +68,14 @@ pub enum Command {
     /// Finds messages, tells what happened to them, sends them again.
     #[command(subcommand)]
     Message(message::MessageCommand),
+    /// Tells what was agreed with partners: checks, lists, shows and matches P-Modes.
+    #[command(subcommand, name = "pmode")]
+    PMode(pmode::PModeCommand),
+    /// Explains a captured exchange, offline: each decision, each digest, each certificate.
+    Explain(explain::ExplainArgs),
+    /// Migrates the database, or tells whether it must be.
+    #[command(subcommand)]
+    Db(db::DbCommand),
     /// Prints reference texts: the commented configuration, metrics, events.
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
@@ -103,6 +111,9 @@ pub(super) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::run(&global, &args),
         Command::Submit(args) => submit::run(&global, &args),
         Command::Message(command) => message::run(&global, command),
+        Command::PMode(command) => pmode::run(&global, &command),
+        Command::Explain(args) => explain::run(&global, &args),
+        Command::Db(command) => db::run(&global, &command),
         Command::Generate(command) => generate::run(&global, &command),
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 pub mod check;
 pub mod client;
+pub mod db;
 pub mod demo;
 mod endpoint;
 pub mod exit;

@@ -137,7 +137,7 @@ pub fn trust(config: &Config) -> Result<Trust, AssembleError> {
 }
 
 /// [`Trust`] as the core sees it.
-struct MessageTrust(Trust);
+pub(super) struct MessageTrust(pub(super) Trust);
 
 impl SignerTrust for MessageTrust {
     fn pinned(&self, leaf: &Arc<Certificate>, now: OffsetDateTime) -> Result<Vec<String>, String> {

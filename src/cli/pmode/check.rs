@@ -1,0 +1,113 @@
+//! `postrider pmode check`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::PModesArgs;
+use crate::cli::arguments::Global;
+use crate::cli::exit;
+use crate::cli::failure::Failure;
+use crate::cli::output::{Column, tell};
+use crate::gateway::{AgreementsError, FolderFiles, load_pmodes};
+use crate::pmode::{PModeSet, Place};
+
+/// A P-Mode file is small.
+const LARGEST: u64 = 4 << 20;
+
+/// Finds what is wrong with P-Mode files.
+#[derive(Clone, Debug, Default, Args)]
+#[command(before_help = "Examples:\n  postrider pmode check\n  postrider pmode check pmodes/red.xml --deny-warnings")]
+pub struct CheckArgs {
+    /// Files or folders; without any the folder that the configuration names.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Warnings count as errors.
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// Where the P-Modes are.
+    #[command(flatten)]
+    pub pmodes: PModesArgs,
+}
+
+const COLUMNS: [Column; 3] = [
+    Column { heading: "SEVERITY", field: "severity" },
+    Column { heading: "PLACE", field: "place" },
+    Column { heading: "FINDING", field: "message" },
+];
+
+pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
+    let now = OffsetDateTime::now_utc();
+    let (mut rows, mut count) = (Vec::new(), 0);
+    if args.files.is_empty() {
+        folder(&args.pmodes.dir(global)?, now, &mut rows, &mut count);
+    }
+    let mut files = Vec::new();
+    for path in &args.files {
+        match path.is_dir() {
+            true => folder(path, now, &mut rows, &mut count),
+            false => files.push((path.clone(), text(path)?)),
+        }
+    }
+    if !files.is_empty() {
+        match PModeSet::load(&files, &FolderFiles, now) {
+            Ok(set) => found(&set, &mut rows, &mut count),
+            Err(errors) => rows.extend(errors.iter().map(|e| row("error", Some(&e.place), &e.problem.to_string()))),
+        }
+    }
+    report(global, args, &rows, count)
+}
+
+/// The text of one file.
+fn text(path: &Path) -> Result<String, Failure> {
+    let about = std::fs::metadata(path).map_err(|e| Failure::file("read", path, &e))?;
+    if about.len() > LARGEST {
+        let cause = format!("{} has more than {} MiB: it is no P-Mode", path.display(), LARGEST >> 20);
+        return Err(Failure::new(exit::USAGE, cause));
+    }
+    let octets = std::fs::read(path).map_err(|e| Failure::file("read", path, &e))?;
+    String::from_utf8(octets).map_err(|_| {
+        let cause = format!("{} is no text in UTF-8, and P-Mode files are", path.display());
+        Failure::new(exit::CONFIG, cause)
+    })
+}
+
+fn folder(dir: &Path, now: OffsetDateTime, rows: &mut Vec<Value>, count: &mut usize) {
+    match load_pmodes(dir, now) {
+        Ok(set) => found(&set, rows, count),
+        Err(AgreementsError::PModes(errors)) => {
+            rows.extend(errors.iter().map(|e| row("error", Some(&e.place), &e.problem.to_string())));
+        }
+        Err(error @ AgreementsError::Folder { .. }) => rows.push(row("error", None, &error.to_string())),
+    }
+}
+
+fn found(set: &PModeSet, rows: &mut Vec<Value>, count: &mut usize) {
+    *count += set.len();
+    rows.extend(set.warnings().iter().map(|w| row("warning", Some(&w.place), &w.text)));
+}
+
+fn row(severity: &str, place: Option<&Place>, message: &str) -> Value {
+    let at = place.map(ToString::to_string);
+    json!({ "id": at, "severity": severity, "place": at, "message": message })
+}
+
+fn report(global: &Global, args: &CheckArgs, rows: &[Value], count: usize) -> Result<(), Failure> {
+    let of = |severity: &str| rows.iter().filter(|row| row["severity"] == severity).count();
+    let (errors, warnings) = (of("error"), of("warning"));
+    let mut output = global.output();
+    if output.for_people() {
+        for row in rows {
+            let place = row["place"].as_str().map(|place| format!("{place}: ")).unwrap_or_default();
+            tell(row["severity"].as_str().unwrap_or_default(), &format!("{place}{}", row["message"].as_str().unwrap_or_default()));
+        }
+    } else {
+        output.list("postrider.findings/1", "findings", rows, &COLUMNS)?;
+    }
+    let loaded = if errors > 0 { "none is loaded".to_owned() } else { format!("{count} P-Modes are good") };
+    tell("", &format!("{errors} errors, {warnings} warnings: {loaded}"));
+    let bad = errors > 0 || (args.deny_warnings && warnings > 0);
+    if bad { Err(Failure::silent(exit::CONFIG)) } else { Ok(()) }
+}
