@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::intake::{Intake, IntakeError, Piece};
-use crate::msh::{CheckedPart, PartCheck, PartPlan, Reject};
+use crate::ebms::{Cid, Href};
+use crate::msh::{CheckedPart, Opened, PartCheck, PartPlan, Reject};
 use crate::store::payload::{PayloadError, PayloadStore, Stored, Writer};
 use crate::wire::mime::PartHead;
+use crate::wire::xml::c14n;
 
 /// Why parts could not be taken.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +65,34 @@ pub(super) async fn parts(
             Ok(done)
         }
     }
+}
+
+/// The payload in the SOAP Body, where PayloadInfo names one: its one element in canonical form, which stands alone
+/// (EB-013, EB-014). The signature covers it with the Body.
+pub(super) fn body(opened: &Opened, store: &PayloadStore) -> Result<Option<SpooledPart>, SpoolError> {
+    let Some((message, _)) = opened.messaging.user() else { return Ok(None) };
+    let Some(position) = message.parts.iter().position(|part| part.href == Href::Body) else { return Ok(None) };
+    let mut elements = opened.envelope.body().elements();
+    let (Some(payload), None) = (elements.next(), elements.next()) else {
+        return Err(Reject::PartMissing("Body: exactly one element".to_owned()).into());
+    };
+    let octets = c14n::canonical(payload, None);
+    let mut writer = store.writer();
+    writer.push(&octets)?;
+    let size = octets.len() as u64;
+    let checked = CheckedPart {
+        cid: Cid::of("body"),
+        position,
+        media_type: Some("application/xml".to_owned()),
+        stored_size: size,
+        size,
+        content_sha256: openssl::sha::sha256(&octets),
+        compressed: false,
+        beginning: octets,
+        iv: None,
+        note: None,
+    };
+    Ok(Some(SpooledPart { checked, stored: writer.finish()?, file_name: None }))
 }
 
 async fn part(
