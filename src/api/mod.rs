@@ -141,11 +141,7 @@ fn described(m: &message::Message) -> Value {
            "size": m.size, "error": m.error})
 }
 
-async fn show(
-    State(state): State<ApiState>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<String, Problem> {
+async fn show(State(state): State<ApiState>, headers: HeaderMap, Path(id): Path<String>) -> Result<String, Problem> {
     caller(&state, &headers)?;
     let found = state
         .gateway

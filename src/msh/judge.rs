@@ -242,7 +242,13 @@ fn authenticate(
     };
     let envelope = &opened.envelope;
     let verified = verify(&envelope.document, header, &known, bench.certificates, &policy)?;
-    require_coverage(&verified, opened.messaging.node, envelope.body, hrefs.iter().map(String::as_str), BodyRule::Required)?;
+    require_coverage(
+        &verified,
+        opened.messaging.node,
+        envelope.body,
+        hrefs.iter().map(String::as_str),
+        BodyRule::Required,
+    )?;
     verified.check_timestamp(header, bench.now, SKEW)?;
     let path = signer::bind(&verified, &message.from, spec, bench.trust, bench.now)?;
     Ok((verified, path))

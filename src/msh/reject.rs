@@ -110,7 +110,9 @@ impl Reject {
     pub fn code(&self) -> Code {
         match self {
             Self::Packaging(_) | Self::PartMissing(_) => Code::MIME_INCONSISTENCY,
-            Self::Envelope(_) | Self::SoapVersion(_) | Self::NotUnderstood(_) | Self::PartTwice(_) => Code::INVALID_HEADER,
+            Self::Envelope(_) | Self::SoapVersion(_) | Self::NotUnderstood(_) | Self::PartTwice(_) => {
+                Code::INVALID_HEADER
+            }
             Self::Header(error) => error.code(),
             Self::Agreement(refusal) => Code::read(refusal.code()),
             Self::Security(error) => Code::read(error.code()),

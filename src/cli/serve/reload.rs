@@ -30,7 +30,9 @@ pub(super) async fn run(gateway: Arc<Gateway>, watched: bool, mut stop: watch::R
         .and_then(|mut watcher| watcher.watch(&dir, RecursiveMode::Recursive).map(|()| watcher));
         match made {
             Ok(made) => watcher = Some(made),
-            Err(error) => emit!(event::PMODE_RELOAD_REFUSED, {}, "the P-Mode folder cannot be watched: {error}; use SIGHUP"),
+            Err(error) => {
+                emit!(event::PMODE_RELOAD_REFUSED, {}, "the P-Mode folder cannot be watched: {error}; use SIGHUP")
+            }
         }
     }
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };

@@ -17,9 +17,9 @@ use crate::config::{Config, LogFormat, Switch};
 use crate::emit;
 use crate::gateway::{self, Gateway, Msh, deliver, overdue, pickup, send};
 use crate::store::{At, StoreError, delivery, sender_log};
+use crate::telemetry::event;
 use crate::telemetry::log::{self, Format};
 use crate::telemetry::metrics::{self, Metrics};
-use crate::telemetry::event;
 use crate::transport::listen::Listener;
 
 pub(super) fn run(global: &Global) -> Result<(), Failure> {
@@ -111,9 +111,10 @@ fn tokens(config: &Config) -> Result<Vec<(String, String)>, Failure> {
         .token
         .iter()
         .map(|token| {
-            let secret = token.secret.read_text().map_err(|e| {
-                Failure::new(exit::CONFIG, format!("[[admin.token]] `{}`: {e}", token.name))
-            })?;
+            let secret = token
+                .secret
+                .read_text()
+                .map_err(|e| Failure::new(exit::CONFIG, format!("[[admin.token]] `{}`: {e}", token.name)))?;
             Ok((token.name.clone(), secret.expose().to_owned()))
         })
         .collect()
