@@ -62,7 +62,7 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     one_version(&root, &opened)?;
     signals::take(gateway, exchange, &opened).await?;
     if opened.messaging.user().is_none() {
-        return signals::answer(&opened);
+        return Ok(signals::answer());
     }
     let now = ids::now();
     let (pmodes, parties) = (gateway.agreements.current(), gateway.parties.load_full());
@@ -71,9 +71,9 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     let signed = admitted.verified.is_some();
     let stopped = |reject| stop(&opened, Refused { reject, agreed: Some((Arc::clone(&admitted.pmode), admitted.leg)) });
     let spooled = spool::parts(intake, &admitted.parts, signed, &gateway.payloads).await;
-    let mut parts = spooled.map_err(|error| spoiled(error, &stopped))?;
+    let mut parts = spooled.map_err(|error| spoiled(error, stopped))?;
     twice(&admitted).map_err(&stopped)?;
-    let body = spool::body(&opened, &gateway.payloads).map_err(|error| spoiled(error, &stopped))?;
+    let body = spool::body(&opened, &gateway.payloads).map_err(|error| spoiled(error, stopped))?;
     parts.extend(body);
     parts.sort_by_key(|part| part.checked.position);
     let (answer, note) = tokio::task::block_in_place(|| {
@@ -85,7 +85,7 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     accept::arrival(gateway, exchange, Arrival { opened, admitted, parts, heads, answer, note, now }).await
 }
 
-fn spoiled(error: SpoolError, stopped: impl Fn(Reject) -> Stop) -> Stop {
+fn spoiled(error: SpoolError, stopped: impl FnOnce(Reject) -> Stop) -> Stop {
     match error {
         SpoolError::Intake(IntakeError::Reject(reject)) => stopped(reject),
         SpoolError::Intake(IntakeError::Body(error)) => Stop::Line(error),

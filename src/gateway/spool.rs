@@ -1,6 +1,6 @@
 //! Parts on their way into the payload store: checked in the same pass, visible only when they are good.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::intake::{Intake, IntakeError, Piece};
 use crate::ebms::{Cid, Href};
@@ -42,12 +42,12 @@ pub(super) async fn parts(
     signed: bool,
     store: &PayloadStore,
 ) -> Result<Vec<SpooledPart>, SpoolError> {
-    let mut seen: HashMap<String, ()> = HashMap::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut done: Vec<SpooledPart> = Vec::with_capacity(plans.len());
     while let Some(piece) = intake.piece().await? {
         let Piece::Head(head) = piece else { continue };
         let id = head.content_id.clone().unwrap_or_default();
-        if !id.is_empty() && seen.insert(id.clone(), ()).is_some() {
+        if !id.is_empty() && !seen.insert(id.clone()) {
             return Err(Reject::Packaging(format!("two parts have the Content-ID <{id}>")).into());
         }
         let Some(plan) = plans.iter().find(|plan| plan.cid.names(&id)) else {

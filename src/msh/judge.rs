@@ -195,14 +195,13 @@ fn payload(part: &PartInfo, pmode: &PMode) -> Result<(), Reject> {
     };
     let refused = |why: String| Err(Reject::Decompression { part: name.to_owned(), why });
     match part.compression() {
-        None => Ok(()),
         Some("application/gzip") if part.href == Href::Body => {
             refused("a Body payload cannot be compressed".to_owned())
         }
         Some("application/gzip") if part.mime_type().is_none() => {
             refused("the MimeType property is missing".to_owned())
         }
-        Some("application/gzip") => Ok(()),
+        None | Some("application/gzip") => Ok(()),
         Some(other) => refused(format!("CompressionType `{other}` is not application/gzip")),
     }
 }
@@ -278,7 +277,7 @@ fn plans(
             compressed: part.compression().is_some(),
             max_size: leg.business.max_size.map_or(limits.size, |agreed| agreed.min(limits.size)),
             max_ratio: limits.ratio,
-            keep: if pmode.checks.sbdh != Check::Off { Sbdh::HEAD } else { 0 },
+            keep: if pmode.checks.sbdh == Check::Off { 0 } else { Sbdh::HEAD },
         });
     }
     Ok(plans)
