@@ -48,6 +48,7 @@ impl Screen {
     }
 
     /// One line.
+    #[expect(clippy::unused_self, reason = "the screen is what prints")]
     pub(super) fn line(self, text: &str) {
         // A reader that went away does not stop the demonstration: its exit code still counts.
         let _ = writeln!(std::io::stdout(), "{text}");

@@ -68,7 +68,7 @@ pub(super) async fn tell(keep: bool) -> Result<(), Failure> {
     story.two_copies().await?;
     story.killed().await?;
     story.wrong_key(root.path(), &impostor_keys, &red_keys).await?;
-    let held = story.verdict(begun).await;
+    let held = story.verdict(begun);
     if keep {
         story.keep(root.path()).await;
     }
@@ -228,11 +228,14 @@ impl Story {
     fn once(&mut self, id: &str, to_red: bool) {
         let site = if to_red { &self.red } else { &self.blue };
         let count = verdict::deliveries(&site.dir.join("in")).get(id).map_or(0, Vec::len);
-        self.check(count == 1, &format!("delivered {count} time"));
+        self.check(
+            count == 1,
+            &format!("delivered {}", if count == 1 { "once".to_owned() } else { format!("{count} times") }),
+        );
     }
 
     /// The table and the last line, by what lies in the consumers' folders.
-    async fn verdict(&mut self, begun: Instant) -> bool {
+    fn verdict(&self, begun: Instant) -> bool {
         let at = [verdict::deliveries(&self.blue.dir.join("in")), verdict::deliveries(&self.red.dir.join("in"))];
         let mut whole = 0;
         for sent in &self.sent {

@@ -62,6 +62,7 @@ impl Wire {
                     let service = service_fn(move |request| relay.clone().exchange(target, request));
                     // A connection that the story cuts ends with an error here: that is the point.
                     let _ = hyper::server::conn::http1::Builder::new()
+                        .keep_alive(false)
                         .serve_connection(TokioIo::new(stream), service)
                         .await;
                 });
