@@ -8,7 +8,7 @@ use super::part::{Description, Href, PartInfo, Property};
 use crate::wss::Reference;
 
 /// A party identifier with its type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct PartyId {
     /// The value, compared exactly.
     pub value: String,
@@ -26,7 +26,7 @@ impl std::fmt::Display for PartyId {
 }
 
 /// `eb:From` or `eb:To`: one party, by one or several ids, in a role.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Party {
     /// At least one, with distinct types.
     pub ids: Vec<PartyId>,
@@ -35,7 +35,7 @@ pub struct Party {
 }
 
 /// A value with an optional `@type`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Typed {
     /// The value.
     pub value: String,
@@ -44,7 +44,7 @@ pub struct Typed {
 }
 
 /// `eb:AgreementRef`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct AgreementRef {
     /// The agreement; empty only if `pmode` stands alone.
     pub value: String,

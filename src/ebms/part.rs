@@ -3,7 +3,7 @@
 use super::uri::Cid;
 
 /// `eb:Property`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Property {
     /// `@name`, never empty.
     pub name: String,

@@ -1,14 +1,28 @@
 //! From `postrider.toml` to what the journeys need: keys, trust, backends.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Config, KeyConfig, PartyConfig, SecretError};
+use arc_swap::ArcSwap;
+use time::OffsetDateTime;
+use url::Url;
+
+use super::agreements::{Agreements, AgreementsError};
+use super::deliver::Backend;
+use super::{Gateway, MessageLimits, Workers};
+use crate::config::{BackendKind, Config, KeyConfig, PartyConfig, SecretError, Switch};
 use crate::ebms::PartyId;
+use crate::msh::judge::PartLimits;
+use crate::msh::signer::SignerTrust;
 use crate::msh::{OwnParties, OwnParty};
-use crate::trust::{Crl, MissingCrl, Options, Trust, TrustError};
-use crate::wss::{Certificate, PrivateKey};
+use crate::store::exchange::Quota;
+use crate::store::payload::{PayloadOptions, PayloadStore};
+use crate::store::{Store, StoreOptions};
+use crate::transport::post::Poster;
+use crate::trust::{Crl, MissingCrl, Options, Purpose, Trust, TrustError};
+use crate::wss::{Certificate, CertificateCache, PrivateKey};
 
 /// Why the gateway cannot be put together; each names the file and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +58,20 @@ pub enum AssembleError {
     /// Revocation lists.
     #[error(transparent)]
     Trust(#[from] TrustError),
+    /// P-Modes.
+    #[error(transparent)]
+    Agreements(AgreementsError),
+    /// Database or payload store.
+    #[error("store: {0}")]
+    Store(String),
+    /// A backend.
+    #[error("backend `{name}`: {why}")]
+    Backend {
+        /// Its name.
+        name: String,
+        /// Why.
+        why: String,
+    },
 }
 
 /// Loads the keys of every party.
@@ -106,4 +134,104 @@ pub fn trust(config: &Config) -> Result<Trust, AssembleError> {
     let trust = Trust::new(anchors, Vec::new(), Options { missing_crl: missing, ..Options::default() });
     trust.replace_crls(&crls);
     Ok(trust)
+}
+
+/// [`Trust`] as the core sees it.
+struct MessageTrust(Trust);
+
+impl SignerTrust for MessageTrust {
+    fn pinned(&self, leaf: &Arc<Certificate>, now: OffsetDateTime) -> Result<Vec<String>, String> {
+        self.0.judge_pinned(leaf, Purpose::Sign, now).map(|v| v.path).map_err(|e| e.to_string())
+    }
+
+    fn chained(
+        &self,
+        leaf: &Certificate,
+        chain: &[Arc<Certificate>],
+        now: OffsetDateTime,
+    ) -> Result<Vec<String>, String> {
+        self.0.judge(leaf, chain, Purpose::Sign, now).map(|v| v.path).map_err(|e| e.to_string())
+    }
+}
+
+/// The whole gateway. The store is opened and migrated; nothing listens or works yet.
+pub fn assemble(config: &Config, now: OffsetDateTime) -> Result<Arc<Gateway>, AssembleError> {
+    let parties = own_parties(config)?;
+    let trust = Arc::new(MessageTrust(trust(config)?));
+    let agreements = Agreements::open(&config.pmodes.dir, now).map_err(AssembleError::Agreements)?;
+    let url = config.store_url().map_err(|e| AssembleError::Store(e.to_string()))?;
+    let store = Store::open(&StoreOptions {
+        url: url.expose().to_owned(),
+        node: config.host.name.clone(),
+        connections: config.store.connections,
+        group: config.store.group,
+    })
+    .and_then(|store| store.migrate().map(|_| store))
+    .map_err(|e| AssembleError::Store(e.to_string()))?;
+    let inline = usize::try_from(config.store.inline).unwrap_or(usize::MAX);
+    let payloads = PayloadStore::open_with(
+        config.data.dir.join("payloads"),
+        PayloadOptions { inline, ..PayloadOptions::default() },
+    )
+    .map_err(|e| AssembleError::Store(e.to_string()))?;
+    let limits = config.msh.first().map(|msh| msh.limits.clone());
+    let at = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    let limits = limits.map_or(
+        MessageLimits { soap: 1 << 20, parts: 100, part: PartLimits { size: 2 << 30, ratio: 100 } },
+        |l| MessageLimits {
+            soap: at(l.soap),
+            parts: at(l.parts.into()),
+            part: PartLimits { size: l.message.saturating_mul(l.ratio.into()), ratio: l.ratio },
+        },
+    );
+    Ok(Arc::new(Gateway {
+        agreements,
+        parties: ArcSwap::from_pointee(parties),
+        trust,
+        certificates: CertificateCache::default(),
+        store,
+        payloads,
+        poster: Poster::default(),
+        backends: backends(config)?,
+        host: config.host.name.clone(),
+        limits,
+        second_opinion: (config.wss.second_opinion == Switch::On).then_some(config.wss.second_opinion_max),
+        workers: Workers {
+            total: at(config.send.workers.into()).max(1),
+            per_partner: i64::from(config.send.per_partner).max(1),
+            poll: config.send.poll,
+            grace: config.shutdown.grace,
+        },
+        quota: Quota::default(),
+        tls: std::sync::Mutex::default(),
+    }))
+}
+
+fn backends(config: &Config) -> Result<HashMap<String, Backend>, AssembleError> {
+    let mut all = HashMap::new();
+    for backend in &config.backend {
+        let made = match &backend.kind {
+            BackendKind::Folder { dir } => Backend::Folder(dir.to_path_buf()),
+            BackendKind::Webhook { url, secret, timeout, retries } => Backend::Webhook {
+                url: Url::parse(url).map_err(|e| AssembleError::Backend {
+                    name: backend.name.clone(),
+                    why: format!("url `{url}`: {e}"),
+                })?,
+                secret: match secret {
+                    Some(secret) => Some(
+                        secret
+                            .read_text()
+                            .map_err(|e| AssembleError::Backend { name: backend.name.clone(), why: e.to_string() })?
+                            .expose()
+                            .to_owned(),
+                    ),
+                    None => None,
+                },
+                timeout: *timeout,
+                retries: *retries,
+            },
+        };
+        all.insert(backend.name.clone(), made);
+    }
+    Ok(all)
 }

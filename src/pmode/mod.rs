@@ -30,5 +30,5 @@ pub use model::*;
 pub use profiles::{BASE, BUILT_IN, Profiles};
 pub use read::read;
 pub use set::PModeSet;
-pub use submit::{MissingValue, NewIds, Submission, Wanted, complete_submission};
+pub use submit::{MissingValue, NewIds, Submission, Wanted, complete_submission, pmode_for};
 pub use write::write;

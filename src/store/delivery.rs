@@ -9,7 +9,7 @@ use super::lease::{Bounds, Queue};
 use super::schema::{delivery, message as message_row};
 use super::state::Incoming;
 use super::tx::{Tx, on};
-use super::types::At;
+use super::instant::At;
 use super::{event, inbox, message};
 
 /// A delivery job.
@@ -97,7 +97,7 @@ pub fn claim(
     let taken: Vec<Job> = ids.iter().filter_map(|id| taken.remove(id)).collect();
     let messages: BTreeSet<&str> = taken.iter().map(|job| job.message.as_str()).collect();
     for id in messages {
-        message::move_state(tx, id, &[Incoming::Received.as_str()], Incoming::Delivering.as_str(), None, now)?;
+        message::move_incoming(tx, id, &[Incoming::Received.as_str()], Incoming::Delivering.as_str(), None, now)?;
     }
     Ok(taken)
 }
@@ -155,7 +155,7 @@ fn sum_up(tx: &mut Tx<'_>, id: &str, error: Option<&str>, now: At) -> Result<Inc
     let next = order.into_iter().find(|state| states.iter().any(|s| s == state.as_str()));
     let next = next.unwrap_or(Incoming::Delivered);
     let from: Vec<&str> = Incoming::ALL.iter().filter(|s| s.may_become(next)).map(|s| s.as_str()).collect();
-    message::move_state(tx, id, &from, next.as_str(), error, now)?;
+    message::move_incoming(tx, id, &from, next.as_str(), error, now)?;
     Ok(next)
 }
 
@@ -234,7 +234,7 @@ pub fn redeliver(tx: &mut Tx<'_>, id: &str, now: At) -> Result<usize, StoreError
         ))
         .execute(c)?);
     if count > 0 {
-        message::move_state(tx, id, &[Incoming::Failed.as_str()], Incoming::Received.as_str(), None, now)?;
+        message::move_incoming(tx, id, &[Incoming::Failed.as_str()], Incoming::Received.as_str(), None, now)?;
         event::add(tx, id, now, "deliver.retrying", "offered to the consumer again")?;
     }
     Ok(count)

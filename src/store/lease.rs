@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Text};
 
 use super::error::StoreError;
 use super::tx::Tx;
-use super::types::{At, Instant};
+use super::instant::{At, Instant};
 
 /// How long a claimed row belongs to its worker on PostgreSQL, by the database's clock (OUT-29), unless it is renewed.
 pub(super) const LEASE_SECONDS: i32 = 300;

@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::{message, part, receipt};
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// `in` or `out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -132,8 +132,8 @@ pub fn insert(tx: &mut Tx<'_>, new: &Message, parts: &[Part]) -> Result<(), Stor
     Ok(())
 }
 
-/// The message with that row id, or else the newest with that `eb:MessageId`: partners choose theirs, and none of them may
-/// stand before a row's own.
+/// The message with that row id, or else with that `eb:MessageId`, of a message to ourselves the one we sent: partners
+/// choose their ids, and none of them may stand before a row's own.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Message>, StoreError> {
     let row = on!(tx, c => message::table.find(id).select(Message::as_select()).first(c).optional()?);
     if row.is_some() {
@@ -141,7 +141,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Message>, StoreError> {
     }
     Ok(on!(tx, c => message::table
         .filter(message::message_id.eq(id))
-        .order((message::created_at.desc(), message::id.desc()))
+        .order((message::direction.desc(), message::created_at.desc(), message::id.desc()))
         .select(Message::as_select())
         .first(c)
         .optional()?))
@@ -200,6 +200,25 @@ pub fn move_state(
 ) -> Result<bool, StoreError> {
     let from = from.iter().copied();
     let moved = on!(tx, c => diesel::update(message::table.filter(message::id.eq(id)).filter(message::state.eq_any(from)))
+        .set((message::state.eq(to), message::error.eq(error), message::updated_at.eq(now)))
+        .execute(c)?);
+    Ok(moved > 0)
+}
+
+/// As [`move_state`], for received messages alone: a job that tells a producer about a sent one moves nothing.
+pub fn move_incoming(
+    tx: &mut Tx<'_>,
+    id: &str,
+    from: &[&str],
+    to: &str,
+    error: Option<&str>,
+    now: At,
+) -> Result<bool, StoreError> {
+    let row = message::table
+        .filter(message::id.eq(id))
+        .filter(message::direction.eq(Direction::In.as_str()))
+        .filter(message::state.eq_any(from.iter().copied()));
+    let moved = on!(tx, c => diesel::update(row)
         .set((message::state.eq(to), message::error.eq(error), message::updated_at.eq(now)))
         .execute(c)?);
     Ok(moved > 0)

@@ -1,7 +1,7 @@
 //! One `ds:Reference`, as it stands in a signature and is copied into a Receipt (EB-066).
 
 /// A transform of a reference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Transform {
     /// `@Algorithm`.
     pub algorithm: String,
@@ -10,7 +10,7 @@ pub struct Transform {
 }
 
 /// A signed part and its digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Reference {
     /// `@URI` as written: `#id` or `cid:…`.
     pub uri: String,

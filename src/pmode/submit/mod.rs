@@ -114,6 +114,14 @@ pub fn complete_submission(
     if problems.is_empty() { Ok(Submission { pmode, leg: number, message }) } else { Err(problems) }
 }
 
+/// The P-Mode that a submission will go by: known before its payloads are, which it says how to pack.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub fn pmode_for(set: &PModeSet, wanted: &Wanted) -> Result<Arc<PMode>, MissingValue> {
+    choose(set, wanted).cloned()
+}
+
 /// By id; else the P-Mode that has the most of the wanted values, and none that differs.
 fn choose<'s>(set: &'s PModeSet, wanted: &Wanted) -> Result<&'s Arc<PMode>, MissingValue> {
     if let Some(id) = &wanted.pmode {

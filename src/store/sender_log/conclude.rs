@@ -8,7 +8,7 @@ use crate::store::message;
 use crate::store::schema::{attempt, sender_log};
 use crate::store::state::Outgoing;
 use crate::store::tx::{Tx, on};
-use crate::store::types::At;
+use crate::store::instant::At;
 
 /// How an attempt ended.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 
 use crate::store::schema::{attempt, package, sender_log};
-use crate::store::types::At;
+use crate::store::instant::At;
 
 /// A row of the sender log (OUT-08).
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable, QueryableByName)]

@@ -1,0 +1,384 @@
+//! Sends what is due: claims rows of the sender log, makes one attempt each, and writes down what came of it.
+//!
+//! Every attempt carries the same id and the same signature, whoever makes it and whatever happened before; only the
+//! encryption is new. What an answer means is decided in [`crate::msh::outcome`], when to try again in
+//! [`crate::msh::reliability`].
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::{HeaderMap, HeaderValue};
+use tokio::sync::{Semaphore, watch};
+use url::Url;
+
+use super::body::AttemptBody;
+use super::outgoing::{self, Outbound};
+use super::{Gateway, ids, notify};
+use crate::emit;
+use crate::msh::package::{Sealed, seal};
+use crate::msh::reliability::Next;
+use crate::msh::{FramedPart, Outcome, conclude, frame, outcome};
+use crate::store::sender_log::{self, Ended, Sending};
+use crate::store::{At, Outgoing, StoreError, event as timeline, exchange as exchanges, message};
+use crate::telemetry::{event, metrics};
+use crate::transport::limits::TimeOuts;
+use crate::transport::post::{PostError, Posted, Request};
+
+/// Octets that encryption adds to a part: IV and tag.
+const SEAL: u64 = 28;
+
+/// Works until the process stops.
+pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
+    let slots = Arc::new(Semaphore::new(gateway.workers.total));
+    while !*stop.borrow() {
+        let free = i64::try_from(slots.available_permits()).unwrap_or(i64::MAX);
+        let claimed = if free > 0 { claim(&gateway, free).await } else { Vec::new() };
+        let idle = claimed.is_empty();
+        for row in claimed {
+            let (gateway, slots) = (Arc::clone(&gateway), Arc::clone(&slots));
+            tokio::spawn(async move {
+                let Ok(_slot) = slots.acquire().await else { return };
+                attempt(&gateway, row).await;
+                gateway.store.wake();
+            });
+        }
+        if idle {
+            tokio::select! {
+                () = gateway.store.due() => {}
+                () = tokio::time::sleep(gateway.workers.poll) => {}
+                _ = stop.changed() => {}
+            }
+        } else {
+            tokio::task::yield_now().await;
+        }
+    }
+    // Attempts in flight end, or their rows are taken up at the next start.
+    let all = u32::try_from(gateway.workers.total).unwrap_or(u32::MAX);
+    let _ = tokio::time::timeout(gateway.workers.grace, slots.acquire_many(all)).await;
+}
+
+async fn claim(gateway: &Gateway, free: i64) -> Vec<Sending> {
+    let (node, boot) = (gateway.store.node().to_owned(), gateway.store.boot().to_owned());
+    let (now, per_partner) = (At::from(ids::now()), gateway.workers.per_partner);
+    let claimed = gateway
+        .store
+        .write::<_, StoreError, _>(move |tx| sender_log::claim(tx, &node, &boot, now, free, per_partner))
+        .await;
+    claimed.unwrap_or_else(|error| {
+        metrics::store_errors_total("claim").increment(1);
+        emit!(event::STORE_UNAVAILABLE, {}, "the sender log cannot be read: {error}");
+        Vec::new()
+    })
+}
+
+/// One attempt, from the row to the row.
+async fn attempt(gateway: &Arc<Gateway>, claimed: Sending) {
+    let begun = Instant::now();
+    let (ended, exchange) = match outgoing::load(gateway, &claimed.message).await {
+        Ok(Some(out)) => try_once(gateway, &out, &claimed).await,
+        Ok(None) => {
+            let why = format!("its P-Mode `{}` is not loaded; add it again and resend the message", claimed.pmode);
+            (failed("refused", why), None)
+        }
+        // The row stays claimed and is taken up again: nothing was sent.
+        Err(error) => {
+            emit!(event::STORE_UNAVAILABLE, {}, "{} cannot be read: {error}", claimed.message_id);
+            return;
+        }
+    };
+    metrics::attempts_total(&claimed.partner, ended.outcome).increment(1);
+    metrics::send_seconds("all").record(begun.elapsed().as_secs_f64());
+    write_down(gateway, &claimed, ended, exchange).await;
+}
+
+fn failed(outcome: &'static str, detail: String) -> Ended {
+    Ended {
+        next: Outgoing::Failed,
+        due: None,
+        proof: None,
+        outcome,
+        detail,
+        http_status: None,
+        fully_written: false,
+        unanswered: false,
+        refused: false,
+    }
+}
+
+async fn try_once(
+    gateway: &Arc<Gateway>,
+    out: &Outbound,
+    claimed: &Sending,
+) -> (Ended, Option<(exchanges::Exchange, Option<String>)>) {
+    let request = match tokio::task::block_in_place(|| request(gateway, out)) {
+        Ok(request) => request,
+        // Nothing was put on the wire: what is missing may be there at the next attempt.
+        Err(why) => return (retry(out, claimed, "not_sent", why, None, false), None),
+    };
+    let (request, soap) = request;
+    emit!(event::SEND_ATTEMPT, { "message.id" = claimed.message_id, partner = claimed.partner, attempt = claimed.attempt_count }, "{} attempt {}", claimed.message_id, claimed.attempt_count);
+    let started = At::from(ids::now());
+    match gateway.poster.post(&request).await {
+        Ok(posted) => answered(gateway, out, claimed, &posted, &soap, started, &request),
+        Err(error) => {
+            let ended = retry(out, claimed, "unreachable", error.to_string(), None, error.fully_written);
+            let row = row(out, started, &soap, request.url.as_str(), None);
+            (Ended { unanswered: error.fully_written, ..ended }, Some((row, None)))
+        }
+    }
+}
+
+/// The request of one attempt, sealed anew.
+fn request(gateway: &Gateway, out: &Outbound) -> Result<(Request, String), String> {
+    let leg = out.leg();
+    let address = leg.protocol.address.as_deref().ok_or("its P-Mode has no Protocol/Address")?;
+    let url = Url::parse(address).map_err(|e| format!("Protocol/Address `{address}`: {e}"))?;
+    let now = ids::now();
+    let recipient = out.pmode.responder.encryption_at(now).map(|pinned| &*pinned.certificate);
+    let sealed = seal(&out.package, leg, &out.out_parts(), recipient, &ids::word()).map_err(|e| e.to_string())?;
+    let Sealed { soap, key } = sealed;
+    let parts: Vec<FramedPart> = out
+        .parts
+        .iter()
+        .map(|part| {
+            let length = u64::try_from(part.stored_size).unwrap_or(0);
+            let (content_type, length) = match &key {
+                Some(_) => ("application/octet-stream".to_owned(), length + SEAL),
+                None => (part.media_type.clone(), length),
+            };
+            FramedPart { content_id: part.content_id.clone(), content_type, file_name: part.file_name.clone(), length }
+        })
+        .collect();
+    let framed = frame(&soap, leg.protocol.soap, leg.protocol.framing, &parts, &out.boundary, &out.root_id)
+        .map_err(|e| e.to_string())?;
+    let mut headers = HeaderMap::new();
+    let content_type = HeaderValue::from_str(&framed.content_type).map_err(|e| e.to_string())?;
+    headers.insert(http::header::CONTENT_TYPE, content_type);
+    if leg.protocol.soap == crate::pmode::SoapVersion::Soap11 {
+        headers.insert("SOAPAction", HeaderValue::from_static("\"\""));
+    }
+    let body = AttemptBody { framed, parts: out.parts.clone(), key, store: gateway.payloads.clone() };
+    let mut request = Request::new(url, headers, Arc::new(body));
+    request.tls = gateway.client_tls(&out.pmode).map_err(|e| e.to_string())?;
+    request.time_outs = TimeOuts {
+        first_byte: leg.protocol.timeout,
+        total: leg.protocol.timeout.max(Duration::from_secs(1)),
+        ..TimeOuts::default()
+    };
+    Ok((request, soap))
+}
+
+/// Judges an answer: from what it says to the state that follows.
+fn answered(
+    gateway: &Gateway,
+    out: &Outbound,
+    claimed: &Sending,
+    posted: &Posted,
+    soap: &str,
+    started: At,
+    request: &Request,
+) -> (Ended, Option<(exchanges::Exchange, Option<String>)>) {
+    let status = posted.status.as_u16();
+    let content_type = posted.headers.get(http::header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
+    let bench = gateway.answer_bench(ids::now());
+    let concluded =
+        tokio::task::block_in_place(|| conclude::conclude(status, content_type, &posted.body, &out.expected(), &bench));
+    let notes = concluded.notes.join("; ");
+    let http_status = Some(i32::from(status));
+    let row = row(out, started, soap, request.url.as_str(), Some(posted));
+    let whole = posted.fully_written;
+    let silent = posted.earlier_written;
+    let mut ended = match concluded.outcome {
+        Outcome::Delivered => Ended {
+            next: Outgoing::Delivered,
+            proof: Some("receipt"),
+            ..failed("receipt", if notes.is_empty() { "receipt".to_owned() } else { format!("receipt: {notes}") })
+        },
+        Outcome::Taken => Ended {
+            next: Outgoing::Delivered,
+            proof: Some("none"),
+            ..failed("taken", "taken; no receipt is agreed".to_owned())
+        },
+        Outcome::Awaiting => Ended {
+            next: Outgoing::AwaitingReceipt,
+            due: awaited(out, claimed),
+            ..failed("awaiting_receipt", "taken; the receipt will come in a request of its own".to_owned())
+        },
+        Outcome::InvalidReceipt(why) => {
+            let why = format!("EBMS:0302 the receipt is not accepted: {why}");
+            retry(out, claimed, "invalid_receipt", why, http_status, whole)
+        }
+        Outcome::DuplicateAnswer(said) => {
+            duplicate(claimed, &said, concluded.signed || out.leg().security.sign.is_none(), silent)
+        }
+        Outcome::Final { code, text } => Ended { refused: true, ..failed("refused", format!("{code} {text}")) },
+        Outcome::Retry { why } => Ended { refused: true, ..retry(out, claimed, "no_receipt", why, http_status, whole) },
+    };
+    if !notes.is_empty() && ended.next != Outgoing::Delivered {
+        ended.detail = format!("{} ({notes})", ended.detail);
+    }
+    (Ended { http_status, fully_written: whole, unanswered: silent, ..ended }, Some((row, concluded.soap)))
+}
+
+/// EB-165.
+fn duplicate(claimed: &Sending, said: &str, believed: bool, silent: bool) -> Ended {
+    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(1) + u32::from(silent);
+    if believed && outcome::duplicate_proves_delivery(attempt, claimed.unanswered || silent, claimed.refused) {
+        let detail =
+            format!("the partner says that it has this message already, after an attempt without answer: {said}");
+        return Ended { next: Outgoing::Delivered, proof: Some("none"), ..failed("duplicate", detail) };
+    }
+    Ended { refused: true, ..failed("duplicate", format!("outcome unknown: {said}")) }
+}
+
+/// The next attempt by the P-Mode's plan, or the end.
+fn retry(
+    out: &Outbound,
+    claimed: &Sending,
+    outcome: &'static str,
+    why: String,
+    status: Option<i32>,
+    whole: bool,
+) -> Ended {
+    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(u32::MAX);
+    let next = match &out.leg().reception.retry {
+        Some(plan) => plan.next(attempt, claimed.created_at.0, ids::now(), ids::chance()),
+        None => Next::GiveUp,
+    };
+    let base = Ended { http_status: status, fully_written: whole, ..failed(outcome, why) };
+    match next {
+        Next::Retry(at) => Ended { next: Outgoing::Pending, due: Some(At::from(at)), ..base },
+        Next::GiveUp => Ended {
+            detail: format!("EBMS:0301 no receipt after {attempt} attempts; the last: {}", base.detail),
+            ..base
+        },
+    }
+}
+
+/// When a receipt that comes in a request of its own is overdue: the plan's wait after this attempt.
+fn awaited(out: &Outbound, claimed: &Sending) -> Option<At> {
+    let plan = out.leg().reception.retry?;
+    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(u32::MAX);
+    match plan.next(attempt, claimed.created_at.0, ids::now(), 0.5) {
+        Next::Retry(at) => Some(At::from(at)),
+        Next::GiveUp => Some(At::from(ids::now() + plan.max)),
+    }
+}
+
+fn row(out: &Outbound, at: At, soap: &str, url: &str, posted: Option<&Posted>) -> exchanges::Exchange {
+    exchanges::Exchange {
+        id: ids::row(),
+        at,
+        direction: "out".to_owned(),
+        verdict: "sent".to_owned(),
+        message: Some(out.row.message.clone()),
+        message_id: Some(out.row.message_id.clone()),
+        partner: Some(out.row.partner.clone()),
+        peer: posted.map_or_else(|| url.to_owned(), |p| p.peer.to_string()),
+        code: None,
+        reason: None,
+        request_head: format!("POST {url}").into_bytes(),
+        soap: soap.to_owned(),
+        mime: "{}".to_owned(),
+        raw: None,
+        raw_size: 0,
+        answer_status: posted.map(|p| p.status.as_u16().into()),
+        answer_head: posted.map(|p| p.head.to_vec()),
+        answer: posted.map(|p| p.body.to_vec()),
+    }
+}
+
+/// Attempt, state, receipt, timeline and exchange: one transaction, tried until it holds. A crash before it leaves a
+/// claimed row, whose retry is harmless (OUT-61).
+async fn write_down(
+    gateway: &Arc<Gateway>,
+    claimed: &Sending,
+    ended: Ended,
+    exchange: Option<(exchanges::Exchange, Option<String>)>,
+) {
+    let (code, text) = line(claimed, &ended);
+    let mut wait = Duration::from_millis(100);
+    loop {
+        let (row, ended_now, exchange, text) = (claimed.clone(), ended.clone(), exchange.clone(), text.clone());
+        let now = At::from(ids::now());
+        let written = gateway
+            .store
+            .write::<_, StoreError, _>(move |tx| {
+                if let Some((exchange, _)) = &exchange {
+                    exchanges::record(tx, exchange)?;
+                }
+                let moved = sender_log::conclude(tx, &row, &ended_now, now)?;
+                if moved && ended_now.proof == Some("receipt") {
+                    let soap = exchange.as_ref().and_then(|(_, soap)| soap.as_deref()).unwrap_or_default();
+                    message::keep_receipt(tx, &row.message, soap, now)?;
+                }
+                timeline::add(tx, &row.message, now, code, &text)?;
+                Ok(moved)
+            })
+            .await;
+        match written {
+            Ok(moved) => return tell(gateway, claimed, &ended, moved).await,
+            Err(error) => {
+                metrics::store_errors_total("conclude").increment(1);
+                emit!(
+                    event::STORE_UNAVAILABLE,
+                    {},
+                    "{}: the attempt's outcome cannot be written: {error}",
+                    claimed.message_id
+                );
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(30));
+            }
+        }
+    }
+}
+
+/// The timeline's line.
+fn line(claimed: &Sending, ended: &Ended) -> (&'static str, String) {
+    let attempt = claimed.attempt_count;
+    let next = ended.due.map_or_else(String::new, |at| format!("; again at {at}"));
+    match ended.next {
+        Outgoing::Delivered => (event::SEND_DELIVERED.code, format!("attempt {attempt}: {}", ended.detail)),
+        Outgoing::AwaitingReceipt => (event::SEND_ATTEMPT.code, format!("attempt {attempt}: {}", ended.detail)),
+        Outgoing::Failed if ended.outcome == "duplicate" => {
+            (event::SEND_OUTCOME_UNKNOWN.code, format!("attempt {attempt}: {}", ended.detail))
+        }
+        Outgoing::Failed if ended.detail.starts_with("EBMS:0301") => {
+            (event::SEND_FAILED.code, format!("attempt {attempt}: {}", ended.detail))
+        }
+        Outgoing::Failed => (event::SEND_REFUSED.code, format!("attempt {attempt}: refused: {}", ended.detail)),
+        _ if ended.outcome == "unreachable" => {
+            (event::SEND_UNREACHABLE.code, format!("attempt {attempt}: {}{next}", ended.detail))
+        }
+        _ => (event::SEND_RECEIPT_MISSING.code, format!("attempt {attempt}: {}{next}", ended.detail)),
+    }
+}
+
+async fn tell(gateway: &Arc<Gateway>, claimed: &Sending, ended: &Ended, moved: bool) {
+    let (id, partner, attempt) = (&claimed.message_id, &claimed.partner, claimed.attempt_count);
+    let detail = &ended.detail;
+    match ended.next {
+        Outgoing::Delivered => {
+            metrics::messages_total("out", partner, &claimed.pmode, "delivered").increment(1);
+            let since = (ids::now() - claimed.created_at.0).as_seconds_f64();
+            metrics::receipt_seconds(partner).record(since.max(0.0));
+            emit!(event::SEND_DELIVERED, { "message.id" = id, partner, attempt }, "{id} delivered to `{partner}`: {detail}");
+        }
+        Outgoing::Failed => {
+            metrics::messages_total("out", partner, &claimed.pmode, "failed").increment(1);
+            emit!(event::SEND_FAILED, { "message.id" = id, partner, attempt }, "{id} to `{partner}` failed: {detail}");
+        }
+        _ => {
+            emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
+        }
+    }
+    if moved && matches!(ended.next, Outgoing::Delivered | Outgoing::Failed) {
+        notify::producer(gateway, claimed, ended).await;
+    }
+}
+
+impl From<PostError> for Outcome {
+    fn from(error: PostError) -> Self {
+        Self::Retry { why: error.to_string() }
+    }
+}
