@@ -64,7 +64,9 @@ fn check(plans: &[(String, Vec<String>)], sorted_lists: bool) {
     for (sql, steps) in plans {
         for step in steps {
             let in_order = sorted_lists && step.contains("USING INDEX message_by_");
-            assert!(!is_walk(step) || in_order, "{step}\n{sql}\n{steps:#?}");
+            // A page of an index that is in the page's order ends with its LIMIT.
+            let page = sql.contains("LIMIT") && step.contains("USING INDEX exchange_refused");
+            assert!(!is_walk(step) || in_order || page, "{step}\n{sql}\n{steps:#?}");
         }
     }
 }
