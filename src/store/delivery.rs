@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::lease::{Bounds, Queue};
 use super::schema::{delivery, message as message_row};
 use super::state::Incoming;
 use super::tx::{Tx, on};
-use super::instant::At;
 use super::{event, inbox, message};
 
 /// A delivery job.

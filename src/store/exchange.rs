@@ -95,7 +95,9 @@ pub fn record_refused(tx: &mut Tx<'_>, new: &Exchange, quota: Quota) -> Result<(
         return record(tx, &Exchange { raw: None, raw_size: 0, soap: String::new(), ..new.clone() });
     }
     record(tx, new)?;
-    let sum = format!("SELECT count(*) AS rows, CAST(coalesce(sum(raw_size), 0) AS BIGINT) AS octets FROM exchange WHERE {WITH_OCTETS}");
+    let sum = format!(
+        "SELECT count(*) AS rows, CAST(coalesce(sum(raw_size), 0) AS BIGINT) AS octets FROM exchange WHERE {WITH_OCTETS}"
+    );
     let mut kept: Kept = on!(tx, c => diesel::sql_query(sum).get_result(c)?);
     while kept.octets > quota.octets || kept.rows > KEPT {
         let Some(size) = forget_oldest(tx)? else { break };
@@ -108,14 +110,16 @@ pub fn record_refused(tx: &mut Tx<'_>, new: &Exchange, quota: Quota) -> Result<(
 /// How many of this peer were kept in the last minute, as far as it matters.
 fn recent(tx: &mut Tx<'_>, new: &Exchange, enough: i64) -> Result<i64, StoreError> {
     let minute_ago = At(new.at.0 - time::Duration::minutes(1));
-    Ok(i64::try_from(on!(tx, c => exchange::table
+    Ok(i64::try_from(
+        on!(tx, c => exchange::table
         .filter(sql::<Bool>(WITH_OCTETS))
         .filter(exchange::peer.eq(&new.peer))
         .filter(exchange::at.gt(minute_ago))
         .limit(enough)
         .select(exchange::id)
         .load::<String>(c)?)
-    .len())
+        .len(),
+    )
     .unwrap_or(i64::MAX))
 }
 

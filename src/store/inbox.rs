@@ -152,7 +152,9 @@ pub fn accept<E: From<StoreError>>(
     }
     match stored_reply(tx, &key.source, &key.message_id, &answer.digest_set)? {
         Some(stored) => Ok(Accepted::Same(Box::new(stored))),
-        None => Err(StoreError::Row { table: "reply", why: "an answer that is there cannot be read".to_owned() }.into()),
+        None => {
+            Err(StoreError::Row { table: "reply", why: "an answer that is there cannot be read".to_owned() }.into())
+        }
     }
 }
 

@@ -45,7 +45,9 @@ impl serde::Serialize for At {
 
 fn text(instant: OffsetDateTime) -> Result<String, time::error::Format> {
     // Whatever offset it was made with: Z is written.
-    instant.to_offset(UtcOffset::UTC).format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
+    instant
+        .to_offset(UtcOffset::UTC)
+        .format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
 }
 
 impl ToSql<Instant, Sqlite> for At {

@@ -8,8 +8,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::error::StoreError;
-use super::tx::Tx;
 use super::instant::{At, Instant};
+use super::tx::Tx;
 
 /// How long a claimed row belongs to its worker on PostgreSQL, by the database's clock (OUT-29), unless it is renewed.
 pub(super) const LEASE_SECONDS: i32 = 300;

@@ -20,8 +20,12 @@ const TRIES: u32 = 5;
 const SESSION: &str = "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'";
 
 /// What libpq is told unless the URL says otherwise: without them a peer that vanished is noticed after minutes.
-const DEFAULTS: [(&str, &str); 4] =
-    [("connect_timeout", "5"), ("tcp_user_timeout", "20000"), ("keepalives_idle", "30"), ("application_name", "postrider")];
+const DEFAULTS: [(&str, &str); 4] = [
+    ("connect_timeout", "5"),
+    ("tcp_user_timeout", "20000"),
+    ("keepalives_idle", "30"),
+    ("application_name", "postrider"),
+];
 
 pub(super) type PgPool = Pool<ConnectionManager<PgConnection>>;
 

@@ -87,7 +87,8 @@ fn a_repeat_by_hand_keeps_the_id(f: &Fixture) {
 fn what_is_settled_is_not_repeated_by_hand(f: &Fixture) {
     f.submitted("1", "them", at(0));
     f.claim(at(1), 10, 10);
-    let requeue = |f: &Fixture| f.store.write_blocking::<_, StoreError, _>(|tx| sender_log::requeue(tx, "row-erp-1", at(2)));
+    let requeue =
+        |f: &Fixture| f.store.write_blocking::<_, StoreError, _>(|tx| sender_log::requeue(tx, "row-erp-1", at(2)));
     assert!(matches!(requeue(f), Err(StoreError::Move { .. })), "it is being sent");
     assert!(concluded(f, receipt(), 3));
     assert!(matches!(requeue(f), Err(StoreError::Move { .. })), "it is delivered");
@@ -158,8 +159,9 @@ fn a_row_and_a_message_that_differ_are_reported(f: &Fixture) {
     f.submitted("1", "them", at(0));
     let row = f.claim(at(1), 10, 10).remove(0);
     f.sql("UPDATE message SET state = 'delivered'", "UPDATE message SET state = 'delivered'");
-    let refused =
-        f.store.write_blocking::<_, StoreError, _>(move |tx| sender_log::conclude(tx, &row, &ended(Outgoing::Failed, None), at(2)));
+    let refused = f.store.write_blocking::<_, StoreError, _>(move |tx| {
+        sender_log::conclude(tx, &row, &ended(Outgoing::Failed, None), at(2))
+    });
     assert!(matches!(refused, Err(StoreError::Row { table: "message", .. })), "{refused:?}");
     assert_eq!(f.row("row-erp-1").status, "sending", "nothing of it stays");
 }

@@ -2,7 +2,9 @@
 
 use postrider::store::inbox::{Received, StoredReply};
 use postrider::store::sender_log::{self, Ended, Sending, Submitted};
-use postrider::store::{At, Direction, Incoming, Message, Outgoing, Store, StoreError, StoreOptions, Tx, delivery, message};
+use postrider::store::{
+    At, Direction, Incoming, Message, Outgoing, Store, StoreError, StoreOptions, Tx, delivery, message,
+};
 use tempfile::TempDir;
 use time::macros::datetime;
 
@@ -71,7 +73,10 @@ impl Fixture {
         self
     }
 
-    pub fn write<T: Send + 'static>(&self, job: impl FnMut(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static) -> T {
+    pub fn write<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> T {
         self.store.write_blocking(job).expect("a transaction")
     }
 
@@ -261,7 +266,13 @@ pub fn ended(next: Outgoing, due: Option<At>) -> Ended {
 }
 
 pub fn receipt() -> Ended {
-    Ended { proof: Some("receipt"), outcome: "receipt", detail: String::new(), http_status: Some(200), ..ended(Outgoing::Delivered, None) }
+    Ended {
+        proof: Some("receipt"),
+        outcome: "receipt",
+        detail: String::new(),
+        http_status: Some(200),
+        ..ended(Outgoing::Delivered, None)
+    }
 }
 
 /// Runs SQL as it stands.
@@ -293,7 +304,9 @@ impl Fixture {
             )
         };
         self.sql(
-            &select(&format!("(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {rows}) SELECT n FROM s)")),
+            &select(&format!(
+                "(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {rows}) SELECT n FROM s)"
+            )),
             &format!("{}; ANALYZE sender_log", select(&format!("generate_series(1, {rows}) AS n"))),
         );
     }

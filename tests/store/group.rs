@@ -93,7 +93,8 @@ fn a_full_database_is_told_to_those_alone_that_found_no_place() {
     let pages: i64 = f.read(|tx| {
         use diesel::prelude::*;
         let Tx::Sqlite(c) = tx else { unreachable!("SQLite") };
-        Ok(diesel::select(diesel::dsl::sql::<diesel::sql_types::BigInt>("page_count FROM pragma_page_count")).first(*c)?)
+        Ok(diesel::select(diesel::dsl::sql::<diesel::sql_types::BigInt>("page_count FROM pragma_page_count"))
+            .first(*c)?)
     });
     // Room for about five of the large ones.
     f.sql(&format!("PRAGMA max_page_count = {}", pages + 60), "");
@@ -117,10 +118,12 @@ fn an_error_that_rolls_back_everything_costs_only_the_job_that_met_it() {
     });
     // One that does not even notice.
     let heedless: Job = Box::new(|tx| {
-        let _ = execute(tx, "INSERT OR ROLLBACK INTO event (id, message, at, code, text) VALUES ('e', 'm', '', NULL, '')");
+        let _ =
+            execute(tx, "INSERT OR ROLLBACK INTO event (id, message, at, code, text) VALUES ('e', 'm', '', NULL, '')");
         Ok(())
     });
-    let (answers, _) = together(&f.store, "SELECT 1", vec![insert("1", 1), everything, insert("2", 1), heedless, insert("3", 1)]);
+    let (answers, _) =
+        together(&f.store, "SELECT 1", vec![insert("1", 1), everything, insert("2", 1), heedless, insert("3", 1)]);
     let good: Vec<_> = answers.iter().map(Result::is_ok).collect();
     assert_eq!(good, [true, false, true, false, true], "{answers:?}");
     assert!(matches!(answers[3], Err(StoreError::NotCommitted(_))), "{answers:?}");

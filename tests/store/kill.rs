@@ -41,7 +41,9 @@ fn accept(store: &Store, id: &str) {
     let answer = reply(&key, id);
     let id = id.to_owned();
     let accepted = store.write_blocking::<_, StoreError, _>(move |tx| {
-        inbox::accept(tx, &key, &answer, |tx| message::insert(tx, &row(&id, Direction::In, "received", "p", at(0)), &[]))
+        inbox::accept(tx, &key, &answer, |tx| {
+            message::insert(tx, &row(&id, Direction::In, "received", "p", at(0)), &[])
+        })
     });
     assert_eq!(accepted.expect("a transaction"), Accepted::First);
 }
@@ -88,7 +90,11 @@ fn compare(store: &Store, answered: &[String]) {
             // A dead client's last transaction may end a moment after it.
             let messages = message::list(tx, &all)?;
             for message in &messages {
-                assert_eq!(inbox::message_of(tx, "s", &message.id)?.as_deref(), Some(message.id.as_str()), "key and effect");
+                assert_eq!(
+                    inbox::message_of(tx, "s", &message.id)?.as_deref(),
+                    Some(message.id.as_str()),
+                    "key and effect"
+                );
             }
             for id in answered {
                 assert_eq!(inbox::message_of(tx, "s", id)?.as_deref(), Some(id.as_str()), "it was answered");

@@ -158,7 +158,8 @@ fn a_job_that_panics_leaves_no_transaction_open() {
 #[test]
 fn more_tasks_than_connections_wait_their_turn() {
     let f = Fixture::postgres();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build().expect("a runtime");
     runtime.block_on(async {
         let tasks: Vec<_> = (0..64)
             .map(|n| {

@@ -64,7 +64,8 @@ fn a_rows_own_id_comes_before_what_a_partner_chose(f: &Fixture) {
         message::insert(tx, &row("ours", Direction::In, "received", "p", at(0)), &[])?;
         let named = Message { message_id: "ours".to_owned(), ..row("theirs", Direction::In, "received", "p", at(9)) };
         message::insert(tx, &named, &[])?;
-        let newer = Message { message_id: "ours@example".to_owned(), ..row("newer", Direction::In, "received", "q", at(5)) };
+        let newer =
+            Message { message_id: "ours@example".to_owned(), ..row("newer", Direction::In, "received", "q", at(5)) };
         message::insert(tx, &newer, &[])
     });
     assert_eq!(f.message("ours").id, "ours");

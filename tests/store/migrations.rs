@@ -21,10 +21,14 @@ struct Name {
 fn tables(f: &Fixture) -> Vec<String> {
     let names: Vec<Name> = f.read(|tx| {
         Ok(match tx {
-            Tx::Sqlite(c) => diesel::sql_query("SELECT name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')").load(*c)?,
-            Tx::Postgres(c) => {
-                diesel::sql_query("SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace").load(*c)?
+            Tx::Sqlite(c) => {
+                diesel::sql_query("SELECT name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')")
+                    .load(*c)?
             }
+            Tx::Postgres(c) => diesel::sql_query(
+                "SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+            )
+            .load(*c)?,
         })
     });
     let ours = names.into_iter().map(|n| n.name).filter(|n| !n.contains("__diesel") && !n.starts_with("sqlite_"));
@@ -63,7 +67,8 @@ fn migrating_twice_does_nothing(f: &Fixture) {
 fn both_databases_have_the_same_migrations() {
     let names = |folder: &str| {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
-        let mut names: Vec<_> = std::fs::read_dir(root).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+        let mut names: Vec<_> =
+            std::fs::read_dir(root).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
         names.sort();
         names
     };

@@ -8,7 +8,11 @@ use postrider::store::{Direction, Store, StoreError, message};
 
 use crate::fixture::{Fixture, at, both, received, reply, row};
 
-both!(one_key_in_two_transactions_at_once_is_new_in_one, parallel_duplicates_have_one_effect_a_key, packed_anew_twice_at_once);
+both!(
+    one_key_in_two_transactions_at_once_is_new_in_one,
+    parallel_duplicates_have_one_effect_a_key,
+    packed_anew_twice_at_once
+);
 
 fn messages(store: &Store) -> usize {
     let all = message::Filter { limit: 10_000, ..message::Filter::default() };
@@ -42,7 +46,8 @@ fn one_key_in_two_transactions_at_once_is_new_in_one(f: &Fixture) {
 // IN-34, IN-02
 fn parallel_duplicates_have_one_effect_a_key(f: &Fixture) {
     const KEYS: usize = 50;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime");
     let firsts = Arc::new(AtomicUsize::new(0));
     runtime.block_on(async {
         let tasks: Vec<_> = (0..32 * KEYS)
@@ -100,7 +105,9 @@ fn packed_anew_twice_at_once(f: &Fixture) {
         .collect();
     let done: Vec<_> = tries.into_iter().map(|t| t.join().expect("a thread").expect("a transaction")).collect();
     assert_eq!(done.iter().filter(|a| **a == Accepted::Repacked).count(), 1, "{done:?}");
-    let answers: std::collections::BTreeSet<_> =
-        done.iter().filter_map(|a| if let Accepted::Same(stored) = a { Some(stored.body.clone()) } else { None }).collect();
+    let answers: std::collections::BTreeSet<_> = done
+        .iter()
+        .filter_map(|a| if let Accepted::Same(stored) = a { Some(stored.body.clone()) } else { None })
+        .collect();
     assert_eq!(answers.len(), 1, "{done:?}");
 }

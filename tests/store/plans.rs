@@ -11,7 +11,17 @@ use postrider::store::{At, Outgoing, StoreError, Tx, delivery, event, inbox, mes
 use crate::fixture::{Fixture, at, ended, received, reply};
 
 const TABLES: [&str; 11] = [
-    "inbox", "reply", "message", "part", "sender_log", "package", "receipt", "attempt", "exchange", "delivery", "event",
+    "inbox",
+    "reply",
+    "message",
+    "part",
+    "sender_log",
+    "package",
+    "receipt",
+    "attempt",
+    "exchange",
+    "delivery",
+    "event",
 ];
 
 /// Indexes that may be read whole: they hold what is under way, or as much as the quota allows.
@@ -24,7 +34,10 @@ struct Step {
 }
 
 /// Runs the work and gives each statement with its plan.
-fn plans(f: &Fixture, work: impl Fn(&mut Tx<'_>) -> Result<(), StoreError> + Send + 'static) -> Vec<(String, Vec<String>)> {
+fn plans(
+    f: &Fixture,
+    work: impl Fn(&mut Tx<'_>) -> Result<(), StoreError> + Send + 'static,
+) -> Vec<(String, Vec<String>)> {
     f.write(move |tx| {
         let said = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&said);
@@ -55,7 +68,8 @@ fn connection<'t>(tx: &'t mut Tx<'_>) -> &'t mut diesel::SqliteConnection {
 /// Whether a step walks through a table.
 fn is_walk(step: &str) -> bool {
     let mut words = step.split_whitespace();
-    let scanned = words.next() == Some("SCAN") && words.next().is_some_and(|name| TABLES.contains(&name) || name == "r");
+    let scanned =
+        words.next() == Some("SCAN") && words.next().is_some_and(|name| TABLES.contains(&name) || name == "r");
     scanned && !SMALL.iter().any(|index| step.contains(index))
 }
 
@@ -104,7 +118,9 @@ fn claims_conclusions_and_deliveries_use_indexes() {
     f.received("m", &["erp"], at(0));
     let plans = plans(&f, claims);
     check(&plans, false);
-    for index in ["sender_log_due", "sender_log_held", "sender_log_overdue", "delivery_due", "delivery_held", "inbox_by_message"] {
+    for index in
+        ["sender_log_due", "sender_log_held", "sender_log_overdue", "delivery_due", "delivery_held", "inbox_by_message"]
+    {
         uses(&plans, index);
     }
 }
@@ -157,7 +173,10 @@ fn refusals_and_lists_use_indexes() {
     });
     check(&lists, true);
     for (sql, steps) in &lists {
-        assert!(!steps.iter().any(|s| s.contains("TEMP B-TREE FOR ORDER BY")) || sql.contains("message_id"), "{sql}\n{steps:#?}");
+        assert!(
+            !steps.iter().any(|s| s.contains("TEMP B-TREE FOR ORDER BY")) || sql.contains("message_id"),
+            "{sql}\n{steps:#?}"
+        );
     }
 }
 

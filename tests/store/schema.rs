@@ -23,8 +23,11 @@ fn declared(names: &BTreeMap<&str, &str>) -> BTreeMap<String, Table> {
             let key = key.split(',').map(|column| column.trim().to_owned()).collect();
             tables.insert(name.to_owned(), (Vec::new(), key));
             current = Some(name.to_owned());
-        } else if let (Some((column, kind)), Some(table)) = (line.strip_suffix(',').and_then(|l| l.split_once(" -> ")), &current) {
-            let (kind, null) = kind.strip_prefix("Nullable<").map_or((kind, false), |kind| (kind.trim_end_matches('>'), true));
+        } else if let (Some((column, kind)), Some(table)) =
+            (line.strip_suffix(',').and_then(|l| l.split_once(" -> ")), &current)
+        {
+            let (kind, null) =
+                kind.strip_prefix("Nullable<").map_or((kind, false), |kind| (kind.trim_end_matches('>'), true));
             let columns = &mut tables.get_mut(table).expect("a table").0;
             columns.push((column.to_owned(), names[kind].to_owned(), null));
         }

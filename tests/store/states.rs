@@ -45,7 +45,9 @@ fn event() -> impl Strategy<Value = Event> {
 fn happen(tx: &mut Tx<'_>, id: &str, event: &Event, known: &[Sending], now: At) -> Result<Option<Sending>, StoreError> {
     let before = |n: usize| known.iter().rev().nth(n).or(known.first());
     match event {
-        Event::Claim => return Ok(sender_log::claim(tx, "a", "boot", now, 10, 10)?.into_iter().find(|row| row.message == id)),
+        Event::Claim => {
+            return Ok(sender_log::claim(tx, "a", "boot", now, 10, 10)?.into_iter().find(|row| row.message == id));
+        }
         Event::Conclude(n, next) => {
             if let Some(row) = before(*n) {
                 sender_log::conclude(tx, row, &ended(*next, None), now)?;
@@ -117,7 +119,8 @@ fn outgoing_messages_make_listed_moves_only(f: &Fixture) {
                 let next = sender_log::by_message(tx, &id)?.expect("a row");
                 let message = postrider::store::message::find(tx, &id)?.expect("a message");
                 sound(&next, &message.state);
-                let (was, is) = (Outgoing::read(&row.status).expect("a state"), Outgoing::read(&next.status).expect("a state"));
+                let (was, is) =
+                    (Outgoing::read(&row.status).expect("a state"), Outgoing::read(&next.status).expect("a state"));
                 // A claim may pass through `pending` where a lease had run out.
                 assert!(was == is || was.may_become(is), "{was} became {is} by {event:?}");
                 row = next;

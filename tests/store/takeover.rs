@@ -140,7 +140,11 @@ fn a_node_that_is_renamed_takes_up_its_rows_on_sqlite(f: &Fixture) {
     let url = format!("sqlite:{}", dir.path().join("store.db").display());
     let store = Store::open(&StoreOptions { url: url.clone(), ..f.options.clone() }).expect("a store");
     store.migrate().expect("its tables");
-    let f = Fixture { store, options: StoreOptions { url, node: "renamed".to_owned(), ..f.options.clone() }, place: Place::Sqlite(dir) };
+    let f = Fixture {
+        store,
+        options: StoreOptions { url, node: "renamed".to_owned(), ..f.options.clone() },
+        place: Place::Sqlite(dir),
+    };
     f.submitted("1", "them", at(0));
     f.received("m", &["erp"], at(0));
     let before = f.claim(at(1), 10, 10).remove(0);

@@ -13,7 +13,8 @@ const ACCEPTS: usize = 2000;
 #[test]
 fn two_thousand_accepts_by_32_tasks_share_their_commits() {
     let f = Fixture::sqlite();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let (before, begun) = (f.store.commits(), Instant::now());
     runtime.block_on(async {
         let tasks: Vec<_> = (0..TASKS)

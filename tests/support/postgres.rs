@@ -79,8 +79,14 @@ fn start() -> Server {
         run(Command::new("chown").arg("postgres").arg(&dir));
     }
     let (bin, data) = (binaries(), dir.join("data"));
-    run(as_owner(root, &bin.join("initdb"), &dir).arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-E", "UTF8"]));
-    let options = format!("-c listen_addresses='' -c unix_socket_directories='{}' -c fsync=off -c max_connections=300", dir.display());
+    run(as_owner(root, &bin.join("initdb"), &dir)
+        .arg("-D")
+        .arg(&data)
+        .args(["-U", "postgres", "-A", "trust", "-E", "UTF8"]));
+    let options = format!(
+        "-c listen_addresses='' -c unix_socket_directories='{}' -c fsync=off -c max_connections=300",
+        dir.display()
+    );
     run(as_owner(root, &bin.join("pg_ctl"), &dir)
         .args(["-w", "-o", &options, "-l"])
         .arg(dir.join("log"))

@@ -6,11 +6,11 @@ use diesel::prelude::*;
 
 use super::{Attempt, QUEUE, Sending};
 use crate::store::error::StoreError;
+use crate::store::instant::At;
 use crate::store::lease::{Bounds, Queue};
 use crate::store::schema::{attempt, message, sender_log};
 use crate::store::state::Outgoing;
 use crate::store::tx::{Tx, on};
-use crate::store::instant::At;
 
 /// Rows that an earlier run of this node left claimed become due at once. On SQLite that is every row of another run,
 /// whatever the node was called then: the file's lock says that it is over (OUT-29).

@@ -4,11 +4,11 @@ use diesel::prelude::*;
 
 use super::{Sending, by_message, locked};
 use crate::store::error::StoreError;
+use crate::store::instant::At;
 use crate::store::message;
 use crate::store::schema::{attempt, sender_log};
 use crate::store::state::Outgoing;
 use crate::store::tx::{Tx, on};
-use crate::store::instant::At;
 
 /// How an attempt ended.
 #[derive(Clone, Debug)]

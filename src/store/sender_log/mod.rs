@@ -7,10 +7,10 @@ mod row;
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::lease::Queue;
 use super::schema::{attempt, package, sender_log};
 use super::tx::{Tx, on};
-use super::instant::At;
 
 pub use claim::{claim, release, renew};
 pub use conclude::{Ended, acknowledged, cancel, conclude, refused, requeue};

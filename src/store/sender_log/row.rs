@@ -2,8 +2,8 @@
 
 use diesel::prelude::*;
 
-use crate::store::schema::{attempt, package, sender_log};
 use crate::store::instant::At;
+use crate::store::schema::{attempt, package, sender_log};
 
 /// A row of the sender log (OUT-08).
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable, QueryableByName)]
