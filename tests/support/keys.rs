@@ -78,10 +78,7 @@ fn issue(name: &str, by: Option<(&PKey<Private>, &X509)>) -> (PKey<Private>, X50
     made(name, by).expect("OpenSSL makes a certificate")
 }
 
-fn made(
-    name: &str,
-    by: Option<(&PKey<Private>, &X509)>,
-) -> Result<(PKey<Private>, X509), openssl::error::ErrorStack> {
+fn made(name: &str, by: Option<(&PKey<Private>, &X509)>) -> Result<(PKey<Private>, X509), openssl::error::ErrorStack> {
     let key = PKey::from_rsa(Rsa::generate(2048)?)?;
     let mut subject = X509NameBuilder::new()?;
     subject.append_entry_by_text("O", "Postrider test")?;

@@ -47,7 +47,9 @@ pub(crate) fn element(xml: &str, local: &str) -> Option<String> {
 /// Whether the answer is a receipt for that message.
 pub(crate) fn is_receipt(answer: &Message, id: &str) -> bool {
     let text = answer.text();
-    answer.status() == 200 && !elements(&text, "Receipt").is_empty() && element(&text, "RefToMessageId").as_deref() == Some(&escaped(id))
+    answer.status() == 200
+        && !elements(&text, "Receipt").is_empty()
+        && element(&text, "RefToMessageId").as_deref() == Some(&escaped(id))
 }
 
 /// As XML writes a text.

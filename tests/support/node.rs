@@ -192,12 +192,7 @@ impl Node {
         while !self.api.ready() {
             let child = self.child.as_mut().expect("it was started");
             let ended = child.try_wait().expect("a child can be asked");
-            assert!(
-                ended.is_none() && Instant::now() < end,
-                "{} is not ready ({ended:?}):\n{}",
-                self.name,
-                self.log()
-            );
+            assert!(ended.is_none() && Instant::now() < end, "{} is not ready ({ended:?}):\n{}", self.name, self.log());
             std::thread::sleep(Duration::from_millis(30));
         }
     }

@@ -41,8 +41,7 @@ pub(crate) fn identity(name: &str) -> Identity {
 /// The certificate of the peers' authority.
 pub(crate) fn authority() -> Vec<u8> {
     let path = home().join("keys/ca.cert.pem");
-    std::fs::read(&path)
-        .unwrap_or_else(|e| panic!("{}: {e}; run conformance/peers/setup.sh keys", path.display()))
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}; run conformance/peers/setup.sh keys", path.display()))
 }
 
 fn script(name: &str) -> PathBuf {
@@ -176,17 +175,4 @@ pub(crate) fn send(peer: &str, url: &str, options: &[&str]) -> Run {
         .expect("bash is there");
     let text = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
     Run::read(&text)
-}
-
-/// Runs phase4's sender once for many sets of options, in one process: one result each.
-pub(crate) fn phase4_send_all(url: &str, runs: &[Vec<&str>]) -> Vec<Run> {
-    let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
-    let lines: String = runs.iter().map(|options| options.join("\t") + "\n").collect();
-    std::fs::write(file.path(), lines).expect("it can be written");
-    let path = file.path().to_str().expect("its name is text");
-    let all = send("phase4", url, &["--batch", path]);
-    let mut parts = all.text.split("BATCH ").skip(1).map(Run::read).collect::<Vec<_>>();
-    assert_eq!(parts.len(), runs.len(), "phase4 ran every line: {}", all.text);
-    parts.iter_mut().zip(runs).for_each(|(run, options)| run.text = format!("{options:?}: {}", run.text));
-    parts
 }

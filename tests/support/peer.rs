@@ -133,10 +133,12 @@ fn serve(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
 }
 
 fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
-    let message = |octets: Vec<u8>| http::read(&mut &*octets, true).ok().flatten().unwrap_or(Message {
-        octets: octets.clone(),
-        ..Message::default()
-    });
+    let message = |octets: Vec<u8>| {
+        http::read(&mut &*octets, true)
+            .ok()
+            .flatten()
+            .unwrap_or(Message { octets: octets.clone(), ..Message::default() })
+    };
     match act {
         Act::Answer(octets) => (Some(message(octets)), false),
         Act::Made(make) => (Some(message(make(request))), false),

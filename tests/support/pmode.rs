@@ -70,7 +70,8 @@ impl PMode {
             address: None,
             business: String::new(),
             leg: String::new(),
-            retry: r#"<Retry retries="5" first="300ms" multiplier="1" max="300ms" jitter="0%" deadline="2min"/>"#.into(),
+            retry: r#"<Retry retries="5" first="300ms" multiplier="1" max="300ms" jitter="0%" deadline="2min"/>"#
+                .into(),
             window: "30d".into(),
             deliver: false,
         }
@@ -141,10 +142,8 @@ impl PMode {
     pub(crate) fn xml(&self) -> String {
         let agreement = self.agreement.as_ref().map_or_else(String::new, |a| format!("<Agreement>{a}</Agreement>"));
         let party = |party: &Option<Party>, element| party.as_ref().map_or_else(String::new, |p| p.xml(element));
-        let address = self
-            .address
-            .as_ref()
-            .map_or_else(String::new, |a| format!("<Protocol><Address>{a}</Address></Protocol>"));
+        let address =
+            self.address.as_ref().map_or_else(String::new, |a| format!("<Protocol><Address>{a}</Address></Protocol>"));
         let business = if self.business.is_empty() {
             String::new()
         } else {
