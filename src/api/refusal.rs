@@ -19,7 +19,7 @@ impl From<SubmitError> for Problem {
                 .with("payload_hash", first)
                 .next("send a corrected document under a key of its own"),
             SubmitError::Key(_) => Self::bad(format!("Idempotency-Key: {told}")),
-            SubmitError::Part(error) => part(error),
+            SubmitError::Part(error) => part(&error),
             SubmitError::Signing(_) => Self::event(503, event::SUBMIT_REFUSED, told)
                 .next("run `postrider check`: it names the key or certificate"),
             SubmitError::Store(error) => error.into(),
@@ -28,7 +28,7 @@ impl From<SubmitError> for Problem {
 }
 
 /// A payload that is not taken.
-pub(super) fn part(error: OutPartError) -> Problem {
+pub(super) fn part(error: &OutPartError) -> Problem {
     let told = error.to_string();
     match error {
         OutPartError::Payload { .. } => Problem::event(400, event::SUBMIT_REFUSED, told),

@@ -36,13 +36,13 @@ pub(super) struct Payload {
     pub(super) character_set: Option<String>,
     pub(super) file_name: Option<String>,
     pub(super) content_id: Option<String>,
-    properties: Vec<Given>,
+    pub(super) properties: Vec<Given>,
 }
 
 /// A property.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+pub(super) struct Given {
     name: String,
     value: String,
     #[serde(rename = "type")]

@@ -38,14 +38,14 @@ impl<'a> Upload<'a> {
         if self.parts.len() >= most {
             return Err(Problem::new(413, "submit.too_large", format!("more than {most} payloads in one message")));
         }
-        submit::part(&self.api.gateway, &self.pmode, self.parts.len(), meta).map_err(refusal::part)
+        submit::part(&self.api.gateway, &self.pmode, self.parts.len(), meta).map_err(|e| refusal::part(&e))
     }
 
     /// Takes octets of a payload.
     pub(super) fn push(&mut self, part: &mut OutPart, octets: &Bytes) -> Result<(), Problem> {
         self.announced(octets.len() as u64)?;
         self.size += octets.len() as u64;
-        block_in_place(|| part.push(octets)).map_err(refusal::part)
+        block_in_place(|| part.push(octets)).map_err(|e| refusal::part(&e))
     }
 
     /// Refuses what would be too large, as soon as that is known.
@@ -60,7 +60,7 @@ impl<'a> Upload<'a> {
 
     /// Ends a payload.
     pub(super) fn end(&mut self, part: OutPart) -> Result<(), Problem> {
-        self.parts.push(block_in_place(|| part.finish()).map_err(refusal::part)?);
+        self.parts.push(block_in_place(|| part.finish()).map_err(|e| refusal::part(&e))?);
         Ok(())
     }
 
