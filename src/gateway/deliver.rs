@@ -197,7 +197,7 @@ fn name(part: &Part) -> String {
 }
 
 /// Opens a payload from its signed form: inflated again, as often as needed.
-fn opener(store: PayloadStore, part: Part) -> OpenPart {
+pub(crate) fn opener(store: PayloadStore, part: Part) -> OpenPart {
     Box::new(move || {
         let stored: Box<dyn Read + Send> = match &part.octets {
             Some(octets) => Box::new(io::Cursor::new(octets.clone())),

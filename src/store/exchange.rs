@@ -156,3 +156,46 @@ pub fn rejected(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Exchange>, StoreError
         .select(Exchange::as_select())
         .load(c)?))
 }
+
+/// A line of the list of refused exchanges: without their octets.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
+#[diesel(table_name = exchange)]
+pub struct Refused {
+    /// The incident.
+    pub id: String,
+    /// When.
+    pub at: At,
+    /// Address of the other side.
+    pub peer: String,
+    /// `eb:MessageId`, as far as one was readable.
+    pub message_id: Option<String>,
+    /// The partner, as far as one is known.
+    pub partner: Option<String>,
+    /// `EBMS:nnnn`.
+    pub code: Option<String>,
+    /// The whole reason.
+    pub reason: Option<String>,
+    /// Octets of the request that are kept.
+    pub raw_size: i64,
+}
+
+/// Refused exchanges, newest first, without their octets.
+pub fn refusals(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refused>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .order((exchange::at.desc(), exchange::id.desc()))
+        .limit(limit)
+        .select(Refused::as_select())
+        .load(c)?))
+}
+
+/// The refused exchange of an incident, or the newest about an `eb:MessageId`.
+pub fn refused(tx: &mut Tx<'_>, id: &str) -> Result<Option<Exchange>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .filter(exchange::id.eq(id).or(exchange::message_id.eq(id)))
+        .order((exchange::at.desc(), exchange::id.desc()))
+        .select(Exchange::as_select())
+        .first(c)
+        .optional()?))
+}
