@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::failure::Failure;
 use super::output::{Format, Output, tell};
-use super::{check, exit, generate, init, message, submit};
+use super::{check, exit, generate, init, message, serve, submit};
 use crate::config::{self, ConfigError, Loaded};
 
 /// An AS4 / ebMS3 gateway: one business effect for one message.
@@ -63,6 +63,8 @@ pub enum Command {
     Init(init::InitArgs),
     /// Finds what is wrong with configuration, keys and P-Modes before a partner does.
     Check(check::CheckArgs),
+    /// Runs the gateway.
+    Serve(serve::ServeArgs),
     /// Submits files as one message.
     Submit(submit::SubmitArgs),
     /// Finds messages, tells what happened to them, sends them again.
@@ -101,6 +103,7 @@ pub(super) fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&global, &args),
+        Command::Serve(args) => serve::run(&global, &args),
         Command::Submit(args) => submit::run(&global, &args),
         Command::Message(command) => message::run(&global, command),
         Command::Generate(command) => generate::run(&global, &command),

@@ -308,7 +308,7 @@ async fn write_down(gateway: &Arc<Gateway>, job: &Job, outcome: Result<(), Strin
         .await?;
     match outcome {
         Ok(()) => {
-            emit!(event::DELIVER_DONE, { backend = job.backend }, "{} delivered to `{}`", job.message, job.backend)
+            emit!(event::DELIVER_DONE, { backend = job.backend }, "{} delivered to `{}`", job.message, job.backend);
         }
         Err(why) if more => emit!(event::DELIVER_RETRYING, { backend = job.backend }, "{}: {why}", job.message),
         Err(why) => emit!(event::DELIVER_FAILED, { backend = job.backend }, "{}: {why}", job.message),

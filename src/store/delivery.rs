@@ -4,11 +4,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::error::StoreError;
+use super::instant::{At, Instant};
 use super::message;
 use super::schema::delivery;
 use super::state::Incoming;
 use super::tx::{Tx, on};
-use super::types::{At, Instant};
 use super::{event, inbox};
 
 const LEASE_SECONDS: i32 = 300;

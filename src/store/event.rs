@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::event;
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable, serde::Serialize)]

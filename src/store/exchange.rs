@@ -4,9 +4,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::exchange;
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// One exchange.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]

@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::{inbox, reply};
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// A row of the inbox (IN-11, IN-12).
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]

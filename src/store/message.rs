@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::{message, part, receipt};
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// `in` or `out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -132,11 +132,11 @@ pub fn insert(tx: &mut Tx<'_>, new: &Message, parts: &[Part]) -> Result<(), Stor
     Ok(())
 }
 
-/// The message with that row id, or the newest with that `eb:MessageId`.
+/// The message with that row id, or with that `eb:MessageId`: of a message to ourselves the one we sent.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Message>, StoreError> {
     Ok(on!(tx, c => message::table
         .filter(message::id.eq(id).or(message::message_id.eq(id)))
-        .order(message::created_at.desc())
+        .order((message::direction.desc(), message::created_at.desc()))
         .select(Message::as_select())
         .first(c)
         .optional()?))

@@ -6,18 +6,19 @@ mod error;
 pub mod event;
 pub mod exchange;
 pub mod inbox;
+mod instant;
 pub mod message;
 pub mod payload;
 mod schema;
 pub mod sender_log;
 mod state;
 mod tx;
-mod types;
+
 mod writer;
 
 pub use database::{Status, Store, StoreOptions};
 pub use error::StoreError;
+pub use instant::At;
 pub use message::{Direction, Message, Part};
 pub use state::{Incoming, Outgoing};
 pub use tx::Tx;
-pub use types::At;

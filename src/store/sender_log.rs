@@ -4,11 +4,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::error::StoreError;
+use super::instant::{At, Instant};
 use super::message;
 use super::schema::{attempt, package, sender_log};
 use super::state::Outgoing;
 use super::tx::{Tx, on};
-use super::types::{At, Instant};
 
 /// How long a claimed row belongs to its worker on PostgreSQL; renewed by each attempt.
 const LEASE_SECONDS: i32 = 300;

@@ -18,7 +18,7 @@ use time::{OffsetDateTime, UtcOffset};
 #[diesel(postgres_type(name = "timestamptz"))]
 pub struct Instant;
 
-/// The Rust side of [`Instant`], cut to microseconds so that both databases give back what was put in.
+/// The Rust side of `Instant`, cut to microseconds so that both databases give back what was put in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, FromSqlRow, AsExpression)]
 #[diesel(sql_type = Instant)]
 pub struct At(pub OffsetDateTime);
