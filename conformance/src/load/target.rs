@@ -82,8 +82,8 @@ impl Target {
             ..Side::default()
         };
         site.agree(&agreement.pmode(&theirs), &blue)?;
-        let mut server = Server::start(&postrider, &site)?;
-        server.ready(&site, Duration::from_secs(30)).await?;
+        let server = Server::start(&postrider, &site)?;
+        site.ready(Duration::from_secs(30)).await?;
         let side = Side {
             address: Some(site.url()),
             to_certificate: Some(site.dir.join("keys/own.pem").display().to_string()),

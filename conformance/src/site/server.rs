@@ -35,24 +35,9 @@ impl Server {
         Ok(Self { child, pid })
     }
 
-    /// Waits until the gateway says that it is ready.
-    pub async fn ready(&mut self, site: &Site, limit: Duration) -> anyhow::Result<()> {
-        let begun = Instant::now();
-        let ask = wire::request("GET", &site.admin.to_string(), "/health/ready", &[("Connection", "close")], b"");
-        let mut last = String::from("nothing answered");
-        while begun.elapsed() < limit {
-            if let Some(status) = self.child.try_wait()? {
-                bail!("the gateway of {} ended with {status}; see {}", site.party, site.dir.join("serve.log").display());
-            }
-            match tokio::time::timeout(Duration::from_secs(2), wire::call(site.admin, &ask)).await {
-                Ok(Ok(answer)) if answer.status == 200 => return Ok(()),
-                Ok(Ok(answer)) => last = format!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)),
-                Ok(Err(error)) => last = error.to_string(),
-                Err(_) => "no answer within 2 s".clone_into(&mut last),
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        bail!("the gateway of {} is not ready after {limit:?}: {last}; see {}", site.party, site.dir.join("serve.log").display())
+    /// Whether it still runs.
+    pub fn running(&mut self) -> std::io::Result<bool> {
+        self.child.try_wait().map(|ended| ended.is_none())
     }
 
     /// SIGKILL, without waiting for it.
@@ -64,6 +49,26 @@ impl Server {
     /// Waits for the end of a killed process.
     pub async fn gone(&mut self) -> std::io::Result<()> {
         self.child.wait().await.map(drop)
+    }
+}
+
+impl Site {
+    /// Waits until the gateway says that it is ready.
+    pub async fn ready(&self, limit: Duration) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let ask = wire::request("GET", &self.admin.to_string(), "/health/ready", &[("Connection", "close")], b"");
+        let mut last = String::from("nothing answered");
+        while begun.elapsed() < limit {
+            match tokio::time::timeout(Duration::from_secs(2), wire::call(self.admin, &ask)).await {
+                Ok(Ok(answer)) if answer.status == 200 => return Ok(()),
+                Ok(Ok(answer)) => last = format!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)),
+                Ok(Err(error)) => last = error.to_string(),
+                Err(_) => "no answer within 2 s".clone_into(&mut last),
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let log = self.dir.join("serve.log");
+        bail!("the gateway of {} is not ready after {limit:?}: {last}; see {}", self.party, log.display())
     }
 }
 
