@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::failure::Failure;
 use super::output::{Format, Output, tell};
-use super::{check, exit, generate, init, message, serve, submit};
+use super::{check, demo, exit, generate, init, message, serve, submit};
 use crate::config::{self, ConfigError, Loaded};
 
 /// An AS4 / ebMS3 gateway: one business effect for one message.
@@ -59,6 +59,8 @@ impl Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Two gateways exchange documents, faults included, and the promise is judged.
+    Demo(demo::DemoArgs),
     /// Writes postrider.toml, keys, an admin token and example P-Modes.
     Init(init::InitArgs),
     /// Finds what is wrong with configuration, keys and P-Modes before a partner does.
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
 pub(super) fn run(cli: Cli) -> Result<(), Failure> {
     let global = cli.global;
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&global, &args),
         Command::Serve(args) => serve::run(&global, &args),

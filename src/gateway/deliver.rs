@@ -50,6 +50,7 @@ pub enum Backend {
 /// Works until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(gateway.workers.total));
+    let mut due = gateway.store.watch();
     while !*stop.borrow() {
         let free = i64::try_from(slots.available_permits()).unwrap_or(i64::MAX);
         let jobs = if free > 0 { claim(&gateway, free).await } else { Vec::new() };
@@ -63,7 +64,7 @@ pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
         }
         if idle {
             tokio::select! {
-                () = gateway.store.due() => {}
+                () = due.wait() => {}
                 () = tokio::time::sleep(gateway.workers.poll) => {}
                 _ = stop.changed() => {}
             }

@@ -30,6 +30,7 @@ const SEAL: u64 = 28;
 /// Works until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(gateway.workers.total));
+    let mut due = gateway.store.watch();
     while !*stop.borrow() {
         let free = i64::try_from(slots.available_permits()).unwrap_or(i64::MAX);
         let claimed = if free > 0 { claim(&gateway, free).await } else { Vec::new() };
@@ -44,7 +45,7 @@ pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
         }
         if idle {
             tokio::select! {
-                () = gateway.store.due() => {}
+                () = due.wait() => {}
                 () = tokio::time::sleep(gateway.workers.poll) => {}
                 _ = stop.changed() => {}
             }

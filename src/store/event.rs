@@ -9,7 +9,7 @@ use super::tx::{Tx, on};
 
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable, serde::Serialize)]
-#[diesel(table_name = event)]
+#[diesel(table_name = event, treat_none_as_default_value = false)]
 pub struct Event {
     /// Sortable id.
     #[serde(skip)]

@@ -44,7 +44,10 @@ impl serde::Serialize for At {
 }
 
 fn text(instant: OffsetDateTime) -> Result<String, time::error::Format> {
-    instant.format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
+    // Whatever offset it was made with: Z is written.
+    instant
+        .to_offset(UtcOffset::UTC)
+        .format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
 }
 
 impl ToSql<Instant, Sqlite> for At {

@@ -7,18 +7,24 @@ pub mod event;
 pub mod exchange;
 pub mod inbox;
 mod instant;
+mod lease;
 pub mod message;
+mod migrate;
 pub mod payload;
+mod postgres;
 mod schema;
 pub mod sender_log;
+mod sqlite;
 mod state;
 mod tx;
-
+mod wake;
 mod writer;
 
-pub use database::{Status, Store, StoreOptions};
+pub use database::{Store, StoreOptions};
 pub use error::StoreError;
 pub use instant::At;
 pub use message::{Direction, Message, Part};
+pub use migrate::Status;
 pub use state::{Incoming, Outgoing};
 pub use tx::Tx;
+pub use wake::Due;
