@@ -158,7 +158,13 @@ pub fn c14n(octets: &[u8]) {
     };
     // libxml2 mends what is broken and goes on; only what it finds well-formed is a judgement.
     let parser = Parser::default();
-    let strict = libxml::parser::ParserOptions { recover: false, no_error: true, no_warning: true, no_net: true, ..Default::default() };
+    let strict = libxml::parser::ParserOptions {
+        recover: false,
+        no_error: true,
+        no_warning: true,
+        no_net: true,
+        ..Default::default()
+    };
     let Ok(theirs) = parser.parse_string_with_options(text, strict) else { return };
     if let Ok(theirs) = theirs.canonicalize(options, None) {
         assert_eq!(theirs, tree, "libxml2 and tree differ on {text:?}");

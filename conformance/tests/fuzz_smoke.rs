@@ -50,8 +50,24 @@ fn corpus(folder: &str, endings: &[&str]) -> Vec<Vec<u8>> {
 /// Changes a few places of `octets`, or weaves a piece of `other` into it.
 fn mutated(octets: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
     const WORDS: [&[u8]; 18] = [
-        b"<", b">", b"</", b"/>", b"&#0;", b"&#xD;", b"]]>", b"<![CDATA[", b"<!--", b"\r\n--", b"--\r\n", b"\r\n\r\n", b"xmlns=\"\"",
-        b" xmlns:a=\"urn:a\"", b"\xEF\xBB\xBF", b"\0", b"\xF0\x9D\x84\x9E", b"99999999999999999999",
+        b"<",
+        b">",
+        b"</",
+        b"/>",
+        b"&#0;",
+        b"&#xD;",
+        b"]]>",
+        b"<![CDATA[",
+        b"<!--",
+        b"\r\n--",
+        b"--\r\n",
+        b"\r\n\r\n",
+        b"xmlns=\"\"",
+        b" xmlns:a=\"urn:a\"",
+        b"\xEF\xBB\xBF",
+        b"\0",
+        b"\xF0\x9D\x84\x9E",
+        b"99999999999999999999",
     ];
     let mut octets = octets.to_vec();
     for _ in 0..=chance.below(4) {

@@ -25,14 +25,18 @@ fn together(store: &Store, first: &'static str, jobs: Vec<Job>) -> (Vec<Result<(
     runtime.block_on(async {
         let (go, waits): (_, Receiver<()>) = channel();
         let blocker = store.clone();
+        let (begun, began) = channel();
         let blocked = tokio::spawn(async move {
             let job = move |tx: &mut Tx<'_>| {
+                let _ = begun.send(());
                 let _ = waits.recv();
                 execute(tx, first)
             };
             blocker.write::<_, StoreError, _>(job).await
         });
         tokio::task::yield_now().await;
+        // The writer has the blocker in hand, alone: what is queued from here on waits together.
+        began.recv().expect("the blocker begins");
         let before = store.commits();
         let tasks: Vec<_> = jobs
             .into_iter()

@@ -80,12 +80,7 @@ async fn exchange(args: &CrashArgs, dir: &Path) -> anyhow::Result<Report> {
 }
 
 /// Kills once at that moment and starts the victim again.
-async fn place(
-    pair: &mut Pair,
-    trigger: &Trigger,
-    moment: Moment,
-    chance: &mut Chance,
-) -> anyhow::Result<kill::Kill> {
+async fn place(pair: &mut Pair, trigger: &Trigger, moment: Moment, chance: &mut Chance) -> anyhow::Result<kill::Kill> {
     if moment == Moment::Random {
         // Sometimes a start is what is interrupted.
         if chance.below(4) > 0 {

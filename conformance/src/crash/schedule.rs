@@ -62,8 +62,7 @@ impl Chance {
 /// At least 24 kills between commit and answer, two fifths of a long run; the rest by turns.
 pub(super) fn of(kills: usize, chance: &mut Chance) -> Vec<Moment> {
     const BETWEEN: [Moment; 3] = [Moment::ReceiverCommitted, Moment::ReceiverAnswering, Moment::SenderUnanswered];
-    const OTHERS: [Moment; 4] =
-        [Moment::Random, Moment::SubmissionUnanswered, Moment::Random, Moment::ReceiverWorking];
+    const OTHERS: [Moment; 4] = [Moment::Random, Moment::SubmissionUnanswered, Moment::Random, Moment::ReceiverWorking];
     let between = (kills * 2 / 5).max(24).min(kills);
     let mut all: Vec<Moment> = BETWEEN.into_iter().cycle().take(between).collect();
     all.extend(OTHERS.into_iter().cycle().take(kills - between));

@@ -164,7 +164,8 @@ fn judge(tally: &mut Tally, message: &Prepared, answer: &Message) {
         (false, status) => format!("HTTP {status}, {code} {}", attribute("shortDescription")),
         (true, 200) => "HTTP 200 without a receipt for the message".to_owned(),
         (true, status) => {
-            let text: String = String::from_utf8_lossy(&answer.body).chars().filter(|c| !c.is_control()).take(120).collect();
+            let text: String =
+                String::from_utf8_lossy(&answer.body).chars().filter(|c| !c.is_control()).take(120).collect();
             format!("HTTP {status} {text}")
         }
     };

@@ -89,7 +89,9 @@ fn one(target: &Target, args: &LoadArgs, run: &str, n: usize, text: &[u8]) -> an
     let message_id = MessageId::parse(&format!("{token}@load.example"))?;
     let fresh = NewIds { message_id: message_id.clone(), conversation_id: token.clone() };
     let message = complete_submission(&target.pmodes, wanted, fresh, now)
-        .map_err(|missing| anyhow::anyhow!("{}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?
+        .map_err(|missing| {
+            anyhow::anyhow!("{}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        })?
         .message;
     let part = OutPart { uri: cid.written().to_owned(), media_type: media_type.to_owned(), digest };
     let parts = [part];

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Figures;
 use super::drive::Tally;
 use super::floor::Floor;
 use super::options::LoadArgs;
-use super::Figures;
 
 /// What a run came to.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -77,7 +77,8 @@ impl Report {
     pub(super) fn new(args: &LoadArgs, tally: &Tally, figures: &Figures<'_>) -> Self {
         let security = args.agreement.security;
         let answered = (tally.ok as f64).max(1.0);
-        let wire = figures.prepared.iter().map(|p| p.wire.len() as u64).sum::<u64>() / figures.prepared.len().max(1) as u64;
+        let wire =
+            figures.prepared.iter().map(|p| p.wire.len() as u64).sum::<u64>() / figures.prepared.len().max(1) as u64;
         // What is hashed and decrypted is the payload as it travels, compressed where that is agreed.
         let travels = usize::try_from(wire).unwrap_or(usize::MAX).min(args.size.0);
         let floor_ms = figures.floor.receive_us(travels, security.signs(), security.encrypts()) / 1000.0;
