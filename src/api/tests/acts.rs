@@ -95,7 +95,7 @@ async fn orders_are_judged() {
     let bench = Bench::new();
     let id = bench.submitted("k", "x").await;
     let target = format!("/api/v1/messages/{id}/resend");
-    assert!(bench.act(&target, r#"{"az":"new"}"#).await.problem(400).contains("did you mean `as`?"));
+    assert!(bench.act(&target, r#"{"reson":"x"}"#).await.problem(400).contains("did you mean `reason`?"));
     assert!(bench.act(&target, r#"{"as":"neu"}"#).await.problem(400).contains("did you mean `new`?"));
     bench.act(&target, "[").await.problem(400);
     bench.act(&target, &format!("{{\"reason\":\"{}\"}}", "x".repeat(70_000))).await.problem(413);

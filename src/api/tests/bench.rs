@@ -63,7 +63,7 @@ pub(super) fn pmode(id: &str, business: &str) -> String {
         "<PMode xmlns=\"urn:postrider:pmode:1\" id=\"{id}\" profile=\"plain\">\
          <Initiator><Party>urn:example:blue</Party></Initiator><Responder><Party>urn:example:red</Party></Responder>\
          <Leg><Protocol><Address>http://127.0.0.1:9/as4</Address></Protocol><BusinessInfo>\
-         <Service>urn:example:service</Service><Action>Deliver</Action>{business}</BusinessInfo></Leg></PMode>"
+         <Service>urn:example:service</Service><Action>{id}</Action>{business}</BusinessInfo></Leg></PMode>"
     )
 }
 
@@ -91,6 +91,12 @@ impl Bench {
 
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Serves over a socket.
+    pub(super) fn serve(&self, listener: tokio::net::TcpListener) -> impl Future<Output = ()> + use<> {
+        let router = self.router.clone();
+        async move { axum::serve(listener, router).await.unwrap() }
     }
 
     /// A request without a token.

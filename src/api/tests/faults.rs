@@ -89,3 +89,36 @@ async fn the_queues_are_counted_when_asked() {
     assert!(text.contains("postrider_queue_messages{queue=\"send\",state=\"pending\"}"), "{text}");
     assert!(text.contains("postrider_queue_messages{queue=\"deliver\",state=\"failed\"}"), "{text}");
 }
+
+/// Over a socket: who uploads much and is refused early still reads why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_in_the_middle_of_an_upload_is_read() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let bench = Bench::new();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(bench.serve(listener));
+    for (target, token, status) in [("small", "geheim", "413"), ("small", "wrong", "401"), ("other", "geheim", "400")] {
+        let mut line = tokio::net::TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST /api/v1/messages?pmode={target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        );
+        line.write_all(head.as_bytes()).await.unwrap();
+        let (mut reader, mut writer) = line.split();
+        let upload = async {
+            let chunk = [b"10000\r\n".as_slice(), &vec![b'x'; 0x10000], b"\r\n"].concat();
+            for _ in 0..64 {
+                if writer.write_all(&chunk).await.is_err() {
+                    return;
+                }
+            }
+            let _ = writer.write_all(b"0\r\n\r\n").await;
+        };
+        let mut answer = Vec::new();
+        let (read, ()) = tokio::join!(reader.read_to_end(&mut answer), upload);
+        let text = String::from_utf8_lossy(&answer);
+        assert!(text.starts_with(&format!("HTTP/1.1 {status}")), "{target} {token}: {read:?} {text:?}");
+        assert!(text.contains("\"incident\""), "{text}");
+    }
+}

@@ -218,3 +218,19 @@ async fn keys_are_judged() {
     let said = bench.raw(none.body(Body::from("x")).unwrap()).await.json();
     assert_eq!(said["key"].as_str().map(str::len), Some(36), "a key is drawn");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_is_away_is_503_and_nothing_is_half_taken() {
+    let bench = Bench::new();
+    let large = vec![b'x'; 100_000];
+    let incoming = bench.dir().join("data/payloads/incoming");
+    std::fs::remove_dir_all(&incoming).unwrap();
+    let said = bench.form("k", r#"{"pmode":"plain"}"#, &[&large]).await;
+    said.problem(503);
+    assert_eq!(
+        (&said.json()["code"], &said.headers["retry-after"]),
+        (&"store.unavailable".into(), &"5".parse().unwrap())
+    );
+    std::fs::create_dir(&incoming).unwrap();
+    assert_eq!(bench.form("k", r#"{"pmode":"plain"}"#, &[&large]).await.status, 201);
+}
