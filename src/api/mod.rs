@@ -41,5 +41,8 @@ mod submit;
 mod timeline;
 mod upload;
 
+#[cfg(test)]
+mod tests;
+
 pub use router::router;
 pub use state::ApiState;
