@@ -234,10 +234,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_without_length_has_no_body() {
-        let found = all("GET /a HTTP/1.1\r\nHost: x\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 1\r\n\r\nb", Kind::Request).await;
+        let found =
+            all("GET /a HTTP/1.1\r\nHost: x\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 1\r\n\r\nb", Kind::Request)
+                .await;
         let said: Vec<_> = found.iter().map(|m| (m.target.as_str(), m.body.len())).collect();
         assert_eq!(said, [("/a", 0), ("/b", 1)]);
-        let cut = read(&mut "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nb".as_bytes(), &mut Vec::new(), Kind::Request).await;
+        let cut =
+            read(&mut "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nb".as_bytes(), &mut Vec::new(), Kind::Request).await;
         assert_eq!(cut.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

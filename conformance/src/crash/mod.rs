@@ -80,12 +80,7 @@ async fn exchange(args: &CrashArgs, dir: &Path) -> anyhow::Result<Report> {
 }
 
 /// Kills once at that moment and starts the victim again.
-async fn place(
-    pair: &mut Pair,
-    trigger: &Trigger,
-    moment: Moment,
-    chance: &mut Chance,
-) -> anyhow::Result<kill::Kill> {
+async fn place(pair: &mut Pair, trigger: &Trigger, moment: Moment, chance: &mut Chance) -> anyhow::Result<kill::Kill> {
     if moment == Moment::Random {
         // Sometimes a start is what is interrupted.
         if chance.below(4) > 0 {
@@ -99,7 +94,7 @@ async fn place(
     }
     pair.ready().await?;
     trigger.arm(moment, chance.below(12));
-    let Some(kill) = trigger.fired(Duration::from_secs(60)).await else {
+    let Some(kill) = trigger.fired(Duration::from_mins(1)).await else {
         bail!("{moment:?} never came: no message reached it within 60 s");
     };
     tokio::time::sleep(Duration::from_millis(chance.below(100))).await;

@@ -22,7 +22,7 @@ use crate::consumer::{Delivered, read_log};
 use crate::site::{self, Consumer, Server, Site, binary, ports};
 
 /// Starting takes no longer than this, on a busy machine, in a debug build.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// Both gateways.
 pub(super) struct Pair {
@@ -43,8 +43,7 @@ impl Pair {
         let (blue_keys, red_keys) = (site::Pair::make("blue", 2048)?, site::Pair::make("red", 2048)?);
         let polls = "[send]\npoll = \"200ms\"\n";
         let hook = Consumer::Webhook(format!("http://{consumed}/"));
-        let blue =
-            Site::write(&dir.join("blue"), "blue", [blue_msh, blue_admin], &blue_keys, &Consumer::None, polls)?;
+        let blue = Site::write(&dir.join("blue"), "blue", [blue_msh, blue_admin], &blue_keys, &Consumer::None, polls)?;
         let red = Site::write(&dir.join("red"), "red", [red_msh, red_admin], &red_keys, &hook, polls)?;
         let retry = "retries=\"100000\" first=\"1s\" multiplier=\"1\" max=\"1s\" jitter=\"10%\" deadline=\"24h\"";
         let partner = Some("../keys/partner.pem".to_owned());
@@ -54,8 +53,7 @@ impl Pair {
             retry: Some(retry.to_owned()),
             ..Side::default()
         };
-        let receiver =
-            Side { from_certificate: partner, deliver: Some("inbox".to_owned()), ..Side::default() };
+        let receiver = Side { from_certificate: partner, deliver: Some("inbox".to_owned()), ..Side::default() };
         blue.agree(&agreement().pmode(&sender), &red_keys)?;
         red.agree(&agreement().pmode(&receiver), &blue_keys)?;
         let consumer = consumer(args, dir, consumed)?;

@@ -23,7 +23,8 @@ use crate::consumer::hex;
 use crate::wire;
 
 /// Sizes on both sides of what lives in a database row.
-const SIZES: [usize; 9] = [300, 4 << 10, 30 << 10, 60 << 10, (64 << 10) - 100, (64 << 10) + 100, 70 << 10, 200 << 10, 1 << 20];
+const SIZES: [usize; 9] =
+    [300, 4 << 10, 30 << 10, 60 << 10, (64 << 10) - 100, (64 << 10) + 100, 70 << 10, 200 << 10, 1 << 20];
 
 /// Who submits at once.
 const PRODUCERS: usize = 4;

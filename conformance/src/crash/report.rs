@@ -71,10 +71,18 @@ impl fmt::Display for Report {
         for (moment, count) in &self.kills {
             writeln!(f, "  {count:>6}  {}", words(*moment))?;
         }
-        writeln!(f, "  {:>6}  of them between the receiver's commit and its answer; the logs prove {}", self.between, self.proven)?;
+        writeln!(
+            f,
+            "  {:>6}  of them between the receiver's commit and its answer; the logs prove {}",
+            self.between, self.proven
+        )?;
         writeln!(f, "documents")?;
         writeln!(f, "  {:>6}  submitted, {} of them above 64 KiB", v.submitted, v.large)?;
-        writeln!(f, "  {:>6}  attempts on the wire, {} of them without an answer that reached the sender", v.attempts, v.unanswered)?;
+        writeln!(
+            f,
+            "  {:>6}  attempts on the wire, {} of them without an answer that reached the sender",
+            v.attempts, v.unanswered
+        )?;
         writeln!(f, "  {:>6}  delivered, in {} calls of the consumer", v.delivered, v.deliveries)?;
         writeln!(f, "verdict")?;
         for (name, list) in v.wrong() {

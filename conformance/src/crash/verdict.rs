@@ -202,13 +202,22 @@ mod tests {
         assert!(name(&submissions, &wire, std::slice::from_ref(&c)).is_empty());
         assert_eq!(name(&submissions, &wire, &[]), ["lost"]);
         assert_eq!(name(&submissions, &wire, &[c.clone(), delivered("l", "a", "1", 3)]), ["delivered twice"]);
-        assert_eq!(name(&submissions, &wire, &[c.clone(), delivered("l", "b", "1", 3)]), ["delivered twice", "unknown"]);
+        assert_eq!(
+            name(&submissions, &wire, &[c.clone(), delivered("l", "b", "1", 3)]),
+            ["delivered twice", "unknown"]
+        );
         assert_eq!(name(&submissions, &wire, &[delivered("k", "a", "2", 2)]), ["altered"]);
         assert_eq!(name(&submissions, &[attempt("a", 1, None)], std::slice::from_ref(&c)), ["without receipt"]);
         let signed_anew = Attempt { signature: "t".into(), ..w.clone() };
-        assert_eq!(name(&submissions, &[w.clone(), signed_anew], std::slice::from_ref(&c)), ["id or signature changed"]);
+        assert_eq!(
+            name(&submissions, &[w.clone(), signed_anew], std::slice::from_ref(&c)),
+            ["id or signature changed"]
+        );
         let two = Submission { ids: vec!["a".into(), "b".into()], ..s.clone() };
-        assert_eq!(name(&[two], &[w.clone(), attempt("b", 1, Some(2))], std::slice::from_ref(&c)), ["id or signature changed"]);
+        assert_eq!(
+            name(&[two], &[w.clone(), attempt("b", 1, Some(2))], std::slice::from_ref(&c)),
+            ["id or signature changed"]
+        );
         let refused = Submission { refused: Some("HTTP 400".into()), ..s };
         assert_eq!(name(&[refused], &[w], &[c]), ["not taken"]);
     }

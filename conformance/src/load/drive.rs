@@ -114,7 +114,7 @@ async fn connection(course: Arc<Course<'_>>) -> anyhow::Result<Tally> {
                 if answer.closes() {
                     socket = None;
                 }
-                if at % course.keep == 0 {
+                if at.is_multiple_of(course.keep) {
                     tally.kept.push((at, answer));
                 }
             }
@@ -164,7 +164,8 @@ fn judge(tally: &mut Tally, message: &Prepared, answer: &Message) {
         (false, status) => format!("HTTP {status}, {code} {}", attribute("shortDescription")),
         (true, 200) => "HTTP 200 without a receipt for the message".to_owned(),
         (true, status) => {
-            let text: String = String::from_utf8_lossy(&answer.body).chars().filter(|c| !c.is_control()).take(120).collect();
+            let text: String =
+                String::from_utf8_lossy(&answer.body).chars().filter(|c| !c.is_control()).take(120).collect();
             format!("HTTP {status} {text}")
         }
     };

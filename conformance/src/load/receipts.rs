@@ -51,7 +51,9 @@ pub(super) fn verify(target: &Target, prepared: &[Prepared], tally: &Tally, whic
         let judged = conclude(answer.status, answer.header("content-type"), &answer.body, &sent, &bench);
         match judged.outcome {
             Outcome::Delivered if judged.signed || !target.partner => verdict.verified += 1,
-            Outcome::Delivered => verdict.wrong.push(format!("{}: the receipt is not signed", message.message_id.as_str())),
+            Outcome::Delivered => {
+                verdict.wrong.push(format!("{}: the receipt is not signed", message.message_id.as_str()));
+            }
             other => verdict.wrong.push(format!("{}: {other:?}", message.message_id.as_str())),
         }
     }

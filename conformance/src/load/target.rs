@@ -57,7 +57,9 @@ impl Target {
             ..Side::default()
         };
         if args.agreement.security != crate::agreement::Security::Plain && side.to_certificate.is_none() {
-            bail!("name the partner's certificate with --partner-certificate: receipts are signed by it, and payloads encrypted to it");
+            bail!(
+                "name the partner's certificate with --partner-certificate: receipts are signed by it, and payloads encrypted to it"
+            );
         }
         let key = match (&args.key, &args.certificate) {
             (Some(key), Some(certificate)) => Some(private_key(&fs::read(key)?, &fs::read(certificate)?)?),
@@ -90,8 +92,7 @@ impl Target {
             ..Side::default()
         };
         let key = private_key(&blue.key, &blue.certificate)?;
-        let mut target =
-            Self::made(&site.url().parse()?, agreement, &side, Some(key), Some(server.pid), args.bits)?;
+        let mut target = Self::made(&site.url().parse()?, agreement, &side, Some(key), Some(server.pid), args.bits)?;
         target.own = Some((folder, server, site));
         Ok(target)
     }

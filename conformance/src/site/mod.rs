@@ -77,7 +77,10 @@ impl Site {
                 writeln!(text, "[[backend]]\nname = \"inbox\"\nkind = \"folder\"\ndir = \"in\"\n")
             }
             Consumer::Webhook(url) => {
-                writeln!(text, "[[backend]]\nname = \"inbox\"\nkind = \"webhook\"\nurl = \"{url}\"\nretries = 1000000\n")
+                writeln!(
+                    text,
+                    "[[backend]]\nname = \"inbox\"\nkind = \"webhook\"\nurl = \"{url}\"\nretries = 1000000\n"
+                )
             }
         };
         if matches!(consumer, Consumer::Folder) {
