@@ -78,7 +78,7 @@ async fn connection(mut stream: TcpStream, log: &Log) -> anyhow::Result<()> {
             Ok(delivered) => {
                 log.append(&delivered)?;
                 let count = log.count.fetch_add(1, Ordering::Relaxed) + 1;
-                if log.silent_every > 0 && count % log.silent_every == 0 {
+                if log.silent_every > 0 && count.is_multiple_of(log.silent_every) {
                     return Ok(());
                 }
                 "204 No Content"

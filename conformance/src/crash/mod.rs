@@ -94,7 +94,7 @@ async fn place(pair: &mut Pair, trigger: &Trigger, moment: Moment, chance: &mut 
     }
     pair.ready().await?;
     trigger.arm(moment, chance.below(12));
-    let Some(kill) = trigger.fired(Duration::from_secs(60)).await else {
+    let Some(kill) = trigger.fired(Duration::from_mins(1)).await else {
         bail!("{moment:?} never came: no message reached it within 60 s");
     };
     tokio::time::sleep(Duration::from_millis(chance.below(100))).await;

@@ -11,7 +11,7 @@ use clap::Args;
     before_help = "Examples:\n  postrider-conformance crash\n  postrider-conformance crash --kills 30 --seed 7 --keep /tmp/crash"
 )]
 pub struct CrashArgs {
-    /// How many times a gateway is killed. The first twenty or more fall between the receiver's commit and its answer.
+    /// How many times a gateway is killed. At least 26 of them, two fifths of a long run, fall between the receiver's commit and its answer.
     #[arg(long, default_value_t = 500)]
     pub kills: usize,
     /// Seed of all choices; drawn and printed without it. Timing stays the machine's own.

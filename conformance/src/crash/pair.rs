@@ -22,7 +22,7 @@ use crate::consumer::{Delivered, read_log};
 use crate::site::{self, Consumer, Server, Site, binary, ports};
 
 /// Starting takes no longer than this, on a busy machine, in a debug build.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// Both gateways.
 pub(super) struct Pair {

@@ -59,11 +59,11 @@ impl Chance {
     }
 }
 
-/// At least 24 kills between commit and answer, two fifths of a long run; the rest by turns.
+/// At least 26 kills between commit and answer, two fifths of a long run; the rest by turns.
 pub(super) fn of(kills: usize, chance: &mut Chance) -> Vec<Moment> {
     const BETWEEN: [Moment; 3] = [Moment::ReceiverCommitted, Moment::ReceiverAnswering, Moment::SenderUnanswered];
     const OTHERS: [Moment; 4] = [Moment::Random, Moment::SubmissionUnanswered, Moment::Random, Moment::ReceiverWorking];
-    let between = (kills * 2 / 5).max(24).min(kills);
+    let between = (kills * 2 / 5).max(26).min(kills);
     let mut all: Vec<Moment> = BETWEEN.into_iter().cycle().take(between).collect();
     all.extend(OTHERS.into_iter().cycle().take(kills - between));
     for at in (1..all.len()).rev() {
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn enough_kills_hurt_and_a_seed_repeats() {
-        for kills in [24, 30, 500] {
+        for kills in [26, 30, 500] {
             let all = of(kills, &mut Chance::new(7));
             assert_eq!(all.len(), kills);
-            assert!(all.iter().filter(|m| m.between()).count() >= 24.max(kills * 2 / 5));
+            assert!(all.iter().filter(|m| m.between()).count() >= 26.max(kills * 2 / 5));
             assert_eq!(all, of(kills, &mut Chance::new(7)));
             assert_ne!(all, of(kills, &mut Chance::new(8)));
         }

@@ -114,7 +114,7 @@ async fn connection(course: Arc<Course<'_>>) -> anyhow::Result<Tally> {
                 if answer.closes() {
                     socket = None;
                 }
-                if at % course.keep == 0 {
+                if at.is_multiple_of(course.keep) {
                     tally.kept.push((at, answer));
                 }
             }

@@ -82,18 +82,23 @@ fn one(target: &Target, args: &LoadArgs, run: &str, n: usize, text: &[u8]) -> an
             href: Href::Attachment(cid.clone()),
             schema: None,
             description: None,
-            properties: properties(leg.compress),
+            properties: vec![property("MimeType", "application/octet-stream")],
         }],
         ..Wanted::default()
     };
     let message_id = MessageId::parse(&format!("{token}@load.example"))?;
     let fresh = NewIds { message_id: message_id.clone(), conversation_id: token.clone() };
-    let message = complete_submission(&target.pmodes, wanted, fresh, now)
+    let mut message = complete_submission(&target.pmodes, wanted, fresh, now)
         .map_err(|missing| {
             anyhow::anyhow!("{}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?
         .message;
-    let part = OutPart { uri: cid.written().to_owned(), media_type: media_type.to_owned(), digest };
+    if leg.compress
+        && let Some(part) = message.parts.first_mut()
+    {
+        part.properties.push(property("CompressionType", "application/gzip"));
+    }
+    let part = OutPart { uri: cid.to_string(), media_type: media_type.to_owned(), digest };
     let parts = [part];
     let ids = Ids { message_id: message_id.clone(), token: token.clone() };
     let key = target.key.as_ref().map(|key| key as &dyn Signer);
@@ -134,13 +139,8 @@ fn head(target: &Target, soap: SoapVersion, content_type: &str, length: u64) -> 
     )
 }
 
-fn properties(compressed: bool) -> Vec<Property> {
-    let property = |name: &str, value: &str| Property { name: name.to_owned(), kind: None, value: value.to_owned() };
-    let mut properties = vec![property("MimeType", "application/octet-stream")];
-    if compressed {
-        properties.push(property("CompressionType", "application/gzip"));
-    }
-    properties
+fn property(name: &str, value: &str) -> Property {
+    Property { name: name.to_owned(), kind: None, value: value.to_owned() }
 }
 
 fn packed(payload: &[u8]) -> Result<Vec<u8>, GzipError> {

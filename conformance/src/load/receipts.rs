@@ -52,7 +52,7 @@ pub(super) fn verify(target: &Target, prepared: &[Prepared], tally: &Tally, whic
         match judged.outcome {
             Outcome::Delivered if judged.signed || !target.partner => verdict.verified += 1,
             Outcome::Delivered => {
-                verdict.wrong.push(format!("{}: the receipt is not signed", message.message_id.as_str()))
+                verdict.wrong.push(format!("{}: the receipt is not signed", message.message_id.as_str()));
             }
             other => verdict.wrong.push(format!("{}: {other:?}", message.message_id.as_str())),
         }

@@ -83,7 +83,7 @@ impl Report {
         let travels = usize::try_from(wire).unwrap_or(usize::MAX).min(args.size.0);
         let floor_ms = figures.floor.receive_us(travels, security.signs(), security.encrypts()) / 1000.0;
         let ms = |micros: u64| micros as f64 / 1000.0;
-        let server = figures.usage.map(|usage| {
+        let server = figures.usage.filter(|_| tally.ok > 0).map(|usage| {
             let cpu_ms = usage.cpu * 1000.0 / answered;
             let floor_ratio = (floor_ms > 0.0).then(|| cpu_ms / floor_ms);
             let settled_after = figures.settled.as_secs_f64();
@@ -108,7 +108,7 @@ impl Report {
             receipts_verified: figures.receipts.verified,
             receipts_wrong: figures.receipts.wrong.clone(),
             server,
-            generator_cpu_ms: figures.generator.map(|cpu| cpu * 1000.0 / answered),
+            generator_cpu_ms: figures.generator.filter(|_| tally.ok > 0).map(|cpu| cpu * 1000.0 / answered),
             floor: figures.floor,
             floor_ms,
             server_errors: figures.rest.clone(),
