@@ -45,6 +45,9 @@ postgres() {
 
 [ -n "${POSTRIDER_TEST_POSTGRES:-}" ] || postgres
 
+# The independent AS4 products, from public registries; a second time this does nothing.
+[ "${POSTRIDER_WITHOUT_PEERS:-}" = 1 ] || conformance/peers/setup.sh keys phase4
+
 log="$work.log"
 status=0
 cargo test --workspace --no-fail-fast "$@" 2>&1 </dev/null | tee "$log" || status=$?

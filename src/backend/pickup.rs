@@ -32,8 +32,10 @@ pub fn take(dir: &Path, settle: Duration, now: SystemTime) -> io::Result<Vec<Tak
             continue;
         }
         let still = now.duration_since(metadata.modified()?).unwrap_or_default();
-        if still >= settle {
-            fs::rename(entry.path(), taken.join(name))?;
+        let target = taken.join(name);
+        // A file of that name that is not submitted yet is not written over: the new one waits.
+        if still >= settle && !target.exists() {
+            fs::rename(entry.path(), target)?;
         }
     }
     let mut all = Vec::new();
@@ -92,6 +94,20 @@ mod tests {
         refused(dir.path(), &taken[0], "no P-Mode").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("refused/a.xml.reason.txt")).unwrap(), "no P-Mode\n");
         assert_eq!(take(dir.path(), Duration::ZERO, later).unwrap(), []);
+    }
+
+    #[test]
+    fn a_file_that_waits_is_not_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let later = SystemTime::now() + Duration::from_secs(1);
+        fs::write(dir.path().join("a.xml"), "first").unwrap();
+        let first = take(dir.path(), Duration::ZERO, later).unwrap();
+        fs::write(dir.path().join("a.xml"), "second").unwrap();
+        assert_eq!(take(dir.path(), Duration::ZERO, later).unwrap(), first);
+        assert_eq!(fs::read_to_string(&first[0].path).unwrap(), "first");
+        sent(dir.path(), &first[0]).unwrap();
+        let second = take(dir.path(), Duration::ZERO, later).unwrap();
+        assert_eq!(fs::read_to_string(&second[0].path).unwrap(), "second");
     }
 
     #[test]

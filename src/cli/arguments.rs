@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::failure::Failure;
 use super::output::{Format, Output, tell};
-use super::{check, db, exit, explain, generate, init, message, pmode, submit};
+use super::{check, db, demo, exit, explain, generate, init, message, pmode, serve, submit};
 use crate::config::{self, ConfigError, Loaded};
 
 /// An AS4 / ebMS3 gateway: one business effect for one message.
@@ -59,10 +59,14 @@ impl Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Two gateways exchange documents, faults included, and the promise is judged.
+    Demo(demo::DemoArgs),
     /// Writes postrider.toml, keys, an admin token and example P-Modes.
     Init(init::InitArgs),
     /// Finds what is wrong with configuration, keys and P-Modes before a partner does.
     Check(check::CheckArgs),
+    /// Runs the gateway.
+    Serve(serve::ServeArgs),
     /// Submits files as one message.
     Submit(submit::SubmitArgs),
     /// Finds messages, tells what happened to them, sends them again.
@@ -107,8 +111,10 @@ pub fn main() -> ExitCode {
 pub(super) fn run(cli: Cli) -> Result<(), Failure> {
     let global = cli.global;
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&global, &args),
+        Command::Serve(args) => serve::run(&global, &args),
         Command::Submit(args) => submit::run(&global, &args),
         Command::Message(command) => message::run(&global, command),
         Command::PMode(command) => pmode::run(&global, &command),

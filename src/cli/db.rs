@@ -21,7 +21,9 @@ pub enum DbCommand {
 
 /// Arguments of `db migrate`.
 #[derive(Clone, Debug, Default, Args)]
-#[command(before_help = "Examples:\n  postrider db migrate\n  postrider db migrate --set store.url=sqlite:data/postrider.db")]
+#[command(
+    before_help = "Examples:\n  postrider db migrate\n  postrider db migrate --set store.url=sqlite:data/postrider.db"
+)]
 pub struct MigrateArgs {}
 
 /// Arguments of `db status`.
@@ -96,7 +98,9 @@ pub(super) fn failure(error: &StoreError) -> Failure {
     match error {
         StoreError::Url => failure(exit::CONFIG).next("set store.url in postrider.toml"),
         StoreError::InUse(_) => failure(exit::UNREACHABLE).next("a running gateway holds it: stop that first"),
-        StoreError::File { .. } => failure(exit::UNREACHABLE).next("see that the folder is there and may be written to"),
+        StoreError::File { .. } => {
+            failure(exit::UNREACHABLE).next("see that the folder is there and may be written to")
+        }
         _ => failure(exit::UNREACHABLE).next("postrider check"),
     }
 }

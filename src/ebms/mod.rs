@@ -1,7 +1,7 @@
 //! Ring 0: the ebMS3 header: model, reading, writing, error codes.
 //!
 //! [`read_messaging`] turns an `eb:Messaging` element into [`Unit`]s or a [`HeaderError`] that names every breach;
-//! [`write`] turns values into `eb:Messaging` fragments that are their own exclusive canonical form.
+//! [`mod@write`] turns values into `eb:Messaging` fragments that are their own exclusive canonical form.
 
 pub mod code;
 pub mod fragment;

@@ -24,6 +24,9 @@ use crate::wss::Reference;
 /// What a copied user message declares and `eb:Messaging` has declared already.
 const COPY_START: &str = "<eb:UserMessage xmlns:eb=\"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/\"";
 
+/// Around a copied user message.
+const COPY_WRAPPER: &str = "<pr:OriginalUserMessage xmlns:pr=\"urn:postrider:receipt:1\">";
+
 /// `eb:Messaging` with a user message.
 #[must_use]
 pub fn user_message(message: &UserMessage, id: &str, soap: SoapVersion) -> String {
@@ -71,13 +74,19 @@ pub fn receipt(receipt: &Receipt, id: &str, soap: SoapVersion) -> String {
             }
             out.push_str("</ebbp:NonRepudiationInformation>");
         }
-        ReceiptContent::ReceptionAwareness(copy) => match copy.strip_prefix(COPY_START) {
-            Some(rest) => {
-                out.push_str("<eb:UserMessage");
-                out.push_str(rest);
+        // The header schema allows only foreign elements here, and peers that validate refuse the bare copy: it stands in
+        // an element of ours (EB-068 takes both forms).
+        ReceiptContent::ReceptionAwareness(copy) => {
+            out.push_str(COPY_WRAPPER);
+            match copy.strip_prefix(COPY_START) {
+                Some(rest) => {
+                    out.push_str("<eb:UserMessage");
+                    out.push_str(rest);
+                }
+                None => out.push_str(copy),
             }
-            None => out.push_str(copy),
-        },
+            out.push_str("</pr:OriginalUserMessage>");
+        }
         ReceiptContent::Other => {}
     }
     out.push_str("</eb:Receipt></eb:SignalMessage></eb:Messaging>");

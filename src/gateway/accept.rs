@@ -174,7 +174,7 @@ fn story(arrival: &Arrival, exchange: &Exchange) -> Vec<(String, String)> {
         text += &format!(
             ", signed by {} ({}), {} digests agree",
             verified.signer.subject(),
-            verified.algorithm.uri().rsplit("#").next().unwrap_or_default(),
+            verified.algorithm.uri().rsplit('#').next().unwrap_or_default(),
             verified.references.len()
         );
     }

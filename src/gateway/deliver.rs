@@ -50,6 +50,7 @@ pub enum Backend {
 /// Works until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(gateway.workers.total));
+    let mut due = gateway.store.watch();
     while !*stop.borrow() {
         let free = i64::try_from(slots.available_permits()).unwrap_or(i64::MAX);
         let jobs = if free > 0 { claim(&gateway, free).await } else { Vec::new() };
@@ -63,7 +64,7 @@ pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
         }
         if idle {
             tokio::select! {
-                () = gateway.store.due() => {}
+                () = due.wait() => {}
                 () = tokio::time::sleep(gateway.workers.poll) => {}
                 _ = stop.changed() => {}
             }
@@ -196,7 +197,7 @@ fn name(part: &Part) -> String {
 }
 
 /// Opens a payload from its signed form: inflated again, as often as needed.
-fn opener(store: PayloadStore, part: Part) -> OpenPart {
+pub(crate) fn opener(store: PayloadStore, part: Part) -> OpenPart {
     Box::new(move || {
         let stored: Box<dyn Read + Send> = match &part.octets {
             Some(octets) => Box::new(io::Cursor::new(octets.clone())),
@@ -308,7 +309,7 @@ async fn write_down(gateway: &Arc<Gateway>, job: &Job, outcome: Result<(), Strin
         .await?;
     match outcome {
         Ok(()) => {
-            emit!(event::DELIVER_DONE, { backend = job.backend }, "{} delivered to `{}`", job.message, job.backend)
+            emit!(event::DELIVER_DONE, { backend = job.backend }, "{} delivered to `{}`", job.message, job.backend);
         }
         Err(why) if more => emit!(event::DELIVER_RETRYING, { backend = job.backend }, "{}: {why}", job.message),
         Err(why) => emit!(event::DELIVER_FAILED, { backend = job.backend }, "{}: {why}", job.message),

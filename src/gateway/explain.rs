@@ -148,7 +148,9 @@ impl Story {
         match (&self.accepted, self.theirs.first()) {
             (_, Some(told)) => (Verdict::Refused, format!("the partner refuses with {}: {}", told.code, told.text)),
             (Some(how), None) => (Verdict::Accepted, format!("accepted: {how}")),
-            (None, None) => (Verdict::Open, "open: nothing wrong was found, and not everything could be checked".into()),
+            (None, None) => {
+                (Verdict::Open, "open: nothing wrong was found, and not everything could be checked".into())
+            }
         }
     }
 
@@ -205,7 +207,8 @@ pub async fn explain(octets: Bytes, desk: &Desk) -> Result<Explained, String> {
 pub async fn user_message(octets: Bytes, desk: &Desk) -> Result<crate::ebms::UserMessage, String> {
     let capture = capture::read(&octets)?;
     let mut body = BodyReader::held(pieces(&capture.body));
-    let mut intake = Intake::new(capture.content_type.as_deref(), &mut body, limits(desk)).map_err(|e| e.to_string())?;
+    let mut intake =
+        Intake::new(capture.content_type.as_deref(), &mut body, limits(desk)).map_err(|e| e.to_string())?;
     let root = intake.root().await.map_err(|e| e.to_string())?;
     let opened = open(&root.octets, root.charset.as_deref()).map_err(|e| e.reject.to_string())?;
     let user = opened.messaging.user().map(|(message, _)| message.clone());
@@ -228,11 +231,15 @@ fn pieces(body: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
 }
 
 fn http(story: &mut Story, capture: &Capture) {
-    let undone = if capture.undone.is_empty() { String::new() } else { format!(", {} undone", capture.undone.join(" and ")) };
+    let undone =
+        if capture.undone.is_empty() { String::new() } else { format!(", {} undone", capture.undone.join(" and ")) };
     let kind = capture.content_type.as_deref().unwrap_or("no Content-Type");
     let text = format!("{}, {} octets of {kind}{undone}", capture.line, capture.body.len());
     let good = capture.faults.is_empty();
-    story.say("http", (capture.side != Side::Entity || !good).then_some(good), text).details.clone_from(&capture.faults);
+    story
+        .say("http", (capture.side != Side::Entity || !good).then_some(good), text)
+        .details
+        .clone_from(&capture.faults);
     if good {
         return;
     }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::ebms::{Href, PartInfo, Party, UserMessage};
+use crate::ebms::{Href, MessageId, PartInfo, Party, UserMessage};
 
 /// All values of a user message.
 pub(super) fn json(message: &UserMessage) -> Value {
     json!({
         "message_id": message.message_id.as_str(),
         "timestamp": crate::store::At::from(message.timestamp).to_string(),
-        "ref_to_message_id": message.ref_to.as_ref().map(|id| id.as_str()),
+        "ref_to_message_id": message.ref_to.as_ref().map(MessageId::as_str),
         "mpc": message.mpc,
         "from": party(&message.from),
         "to": party(&message.to),

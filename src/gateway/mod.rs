@@ -17,6 +17,7 @@ mod opinion;
 mod outgoing;
 mod outpart;
 pub mod overdue;
+pub mod pickup;
 mod profile;
 pub mod receive;
 mod refuse;

@@ -46,7 +46,7 @@ impl Outbound {
         self.parts
             .iter()
             .map(|part| OutPart {
-                uri: crate::ebms::Cid::of(&part.content_id).written().to_owned(),
+                uri: crate::ebms::Cid::of(&part.content_id).to_string(),
                 media_type: part.media_type.clone(),
                 digest: part.digest.clone().unwrap_or_default(),
             })

@@ -157,20 +157,27 @@ impl OutPart {
             digest,
             octets: rows::octets(&stored),
         };
-        let info = info(self.cid, &self.meta, compressed);
+        let info = info(self.cid, &self.meta);
         Ok(PreparedPart { row, info, content_sha256 })
     }
 }
 
-/// PartInfo with the properties that AS4 asks for (EB-171).
-fn info(cid: Cid, meta: &PartMeta, compressed: bool) -> PartInfo {
+/// Says in PayloadInfo which parts are compressed: the MSH's own property, never the producer's (EB-171).
+pub(super) fn mark_compressed(infos: &mut [PartInfo], parts: &[Part]) {
+    for (info, part) in infos.iter_mut().zip(parts) {
+        if part.compressed {
+            let (name, value) = ("CompressionType".to_owned(), "application/gzip".to_owned());
+            info.properties.push(Property { name, kind: None, value });
+        }
+    }
+}
+
+/// PartInfo with the properties that a producer answers for.
+fn info(cid: Cid, meta: &PartMeta) -> PartInfo {
     let property = |name: &str, value: &str| Property { name: name.to_owned(), kind: None, value: value.to_owned() };
     let mut properties = vec![property("MimeType", &meta.media_type)];
     if let Some(set) = &meta.character_set {
         properties.push(property("CharacterSet", set));
-    }
-    if compressed {
-        properties.push(property("CompressionType", "application/gzip"));
     }
     let own = ["MimeType", "CharacterSet", "CompressionType"];
     properties.extend(meta.properties.iter().filter(|p| !own.contains(&p.name.as_str())).cloned());

@@ -62,7 +62,7 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     one_version(&root, &opened)?;
     signals::take(gateway, exchange, &opened).await?;
     if opened.messaging.user().is_none() {
-        return signals::answer(&opened);
+        return Ok(signals::answer());
     }
     let now = ids::now();
     let (pmodes, parties) = (gateway.agreements.current(), gateway.parties.load_full());
@@ -70,12 +70,12 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
         .map_err(|refused| stop(&opened, *refused))?;
     let signed = admitted.verified.is_some();
     let stopped = |reject| stop(&opened, Refused { reject, agreed: Some((Arc::clone(&admitted.pmode), admitted.leg)) });
-    let parts = match spool::parts(intake, &admitted.parts, signed, &gateway.payloads).await {
-        Ok(parts) => parts,
-        Err(SpoolError::Intake(IntakeError::Reject(reject))) => return Err(stopped(reject)),
-        Err(SpoolError::Intake(IntakeError::Body(error))) => return Err(Stop::Line(error)),
-        Err(SpoolError::Store(error)) => return Err(error.into()),
-    };
+    let spooled = spool::parts(intake, &admitted.parts, signed, &gateway.payloads).await;
+    let mut parts = spooled.map_err(|error| spoiled(error, stopped))?;
+    twice(&admitted).map_err(&stopped)?;
+    let body = spool::body(&opened, &gateway.payloads).map_err(|error| spoiled(error, stopped))?;
+    parts.extend(body);
+    parts.sort_by_key(|part| part.checked.position);
     let (answer, note) = tokio::task::block_in_place(|| {
         profile::check(&admitted, &parts).map_err(&stopped)?;
         let note = second_opinion(gateway, &opened, &admitted, &parts).map_err(&stopped)?;
@@ -83,6 +83,22 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     })?;
     let heads = intake.heads().to_vec();
     accept::arrival(gateway, exchange, Arrival { opened, admitted, parts, heads, answer, note, now }).await
+}
+
+fn spoiled(error: SpoolError, stopped: impl FnOnce(Reject) -> Stop) -> Stop {
+    match error {
+        SpoolError::Intake(IntakeError::Reject(reject)) => stopped(reject),
+        SpoolError::Intake(IntakeError::Body(error)) => Stop::Line(error),
+        SpoolError::Store(error) => error.into(),
+    }
+}
+
+/// Two PartInfo for one part (EB-016): known to be that, and not two parts of one name, only after the parts.
+fn twice(admitted: &Admitted) -> Result<(), Reject> {
+    match admitted.message.repeated_part() {
+        Some((first, again)) => Err(Reject::PartTwice(format!("PartInfo {} and {}", first + 1, again + 1))),
+        None => Ok(()),
+    }
 }
 
 /// The envelope's version is that of its media type (EB-003).

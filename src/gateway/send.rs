@@ -30,6 +30,7 @@ const SEAL: u64 = 28;
 /// Works until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(gateway.workers.total));
+    let mut due = gateway.store.watch();
     while !*stop.borrow() {
         let free = i64::try_from(slots.available_permits()).unwrap_or(i64::MAX);
         let claimed = if free > 0 { claim(&gateway, free).await } else { Vec::new() };
@@ -44,7 +45,7 @@ pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
         }
         if idle {
             tokio::select! {
-                () = gateway.store.due() => {}
+                () = due.wait() => {}
                 () = tokio::time::sleep(gateway.workers.poll) => {}
                 _ = stop.changed() => {}
             }
@@ -119,7 +120,7 @@ async fn try_once(
     emit!(event::SEND_ATTEMPT, { "message.id" = claimed.message_id, partner = claimed.partner, attempt = claimed.attempt_count }, "{} attempt {}", claimed.message_id, claimed.attempt_count);
     let started = At::from(ids::now());
     match gateway.poster.post(&request).await {
-        Ok(posted) => answered(gateway, out, claimed, &posted, soap, started, &request),
+        Ok(posted) => answered(gateway, out, claimed, &posted, &soap, started, &request),
         Err(error) => {
             let ended = retry(out, claimed, "unreachable", error.to_string(), None, error.fully_written);
             let row = row(out, started, &soap, request.url.as_str(), None);
@@ -174,7 +175,7 @@ fn answered(
     out: &Outbound,
     claimed: &Sending,
     posted: &Posted,
-    soap: String,
+    soap: &str,
     started: At,
     request: &Request,
 ) -> (Ended, Option<(exchanges::Exchange, Option<String>)>) {
@@ -185,7 +186,7 @@ fn answered(
         tokio::task::block_in_place(|| conclude::conclude(status, content_type, &posted.body, &out.expected(), &bench));
     let notes = concluded.notes.join("; ");
     let http_status = Some(i32::from(status));
-    let row = row(out, started, &soap, request.url.as_str(), Some(posted));
+    let row = row(out, started, soap, request.url.as_str(), Some(posted));
     let whole = posted.fully_written;
     let silent = posted.earlier_written;
     let mut ended = match concluded.outcome {
@@ -209,7 +210,7 @@ fn answered(
             retry(out, claimed, "invalid_receipt", why, http_status, whole)
         }
         Outcome::DuplicateAnswer(said) => {
-            duplicate(claimed, said, concluded.signed || out.leg().security.sign.is_none(), silent)
+            duplicate(claimed, &said, concluded.signed || out.leg().security.sign.is_none(), silent)
         }
         Outcome::Final { code, text } => Ended { refused: true, ..failed("refused", format!("{code} {text}")) },
         Outcome::Retry { why } => Ended { refused: true, ..retry(out, claimed, "no_receipt", why, http_status, whole) },
@@ -221,7 +222,7 @@ fn answered(
 }
 
 /// EB-165.
-fn duplicate(claimed: &Sending, said: String, believed: bool, silent: bool) -> Ended {
+fn duplicate(claimed: &Sending, said: &str, believed: bool, silent: bool) -> Ended {
     let attempt = u32::try_from(claimed.attempt_count).unwrap_or(1) + u32::from(silent);
     if believed && outcome::duplicate_proves_delivery(attempt, claimed.unanswered || silent, claimed.refused) {
         let detail =

@@ -31,8 +31,8 @@ pub(super) async fn take(gateway: &Arc<Gateway>, exchange: &Exchange, opened: &O
 }
 
 /// The answer to signals alone: nothing (EB-096).
-pub(super) fn answer(_opened: &Opened) -> Result<Answer, Stop> {
-    Ok(http(204, String::new(), ""))
+pub(super) fn answer() -> Answer {
+    http(204, String::new(), "")
 }
 
 async fn receipt_of(

@@ -1,11 +1,13 @@
 //! Parts on their way into the payload store: checked in the same pass, visible only when they are good.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::intake::{Intake, IntakeError, Piece};
-use crate::msh::{CheckedPart, PartCheck, PartPlan, Reject};
+use crate::ebms::{Cid, Href};
+use crate::msh::{CheckedPart, Opened, PartCheck, PartPlan, Reject};
 use crate::store::payload::{PayloadError, PayloadStore, Stored, Writer};
 use crate::wire::mime::PartHead;
+use crate::wire::xml::c14n;
 
 /// Why parts could not be taken.
 #[derive(Debug, thiserror::Error)]
@@ -40,12 +42,12 @@ pub(super) async fn parts(
     signed: bool,
     store: &PayloadStore,
 ) -> Result<Vec<SpooledPart>, SpoolError> {
-    let mut seen: HashMap<String, ()> = HashMap::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut done: Vec<SpooledPart> = Vec::with_capacity(plans.len());
     while let Some(piece) = intake.piece().await? {
         let Piece::Head(head) = piece else { continue };
         let id = head.content_id.clone().unwrap_or_default();
-        if !id.is_empty() && seen.insert(id.clone(), ()).is_some() {
+        if !id.is_empty() && !seen.insert(id.clone()) {
             return Err(Reject::Packaging(format!("two parts have the Content-ID <{id}>")).into());
         }
         let Some(plan) = plans.iter().find(|plan| plan.cid.names(&id)) else {
@@ -63,6 +65,34 @@ pub(super) async fn parts(
             Ok(done)
         }
     }
+}
+
+/// The payload in the SOAP Body, where PayloadInfo names one: its one element in canonical form, which stands alone
+/// (EB-013, EB-014). The signature covers it with the Body.
+pub(super) fn body(opened: &Opened, store: &PayloadStore) -> Result<Option<SpooledPart>, SpoolError> {
+    let Some((message, _)) = opened.messaging.user() else { return Ok(None) };
+    let Some(position) = message.parts.iter().position(|part| part.href == Href::Body) else { return Ok(None) };
+    let mut elements = opened.envelope.body().elements();
+    let (Some(payload), None) = (elements.next(), elements.next()) else {
+        return Err(Reject::PartMissing("Body: exactly one element".to_owned()).into());
+    };
+    let octets = c14n::canonical(payload, None);
+    let mut writer = store.writer();
+    writer.push(&octets)?;
+    let size = octets.len() as u64;
+    let checked = CheckedPart {
+        cid: Cid::of("body"),
+        position,
+        media_type: Some("application/xml".to_owned()),
+        stored_size: size,
+        size,
+        content_sha256: openssl::sha::sha256(&octets),
+        compressed: false,
+        beginning: octets,
+        iv: None,
+        note: None,
+    };
+    Ok(Some(SpooledPart { checked, stored: writer.finish()?, file_name: None }))
 }
 
 async fn part(

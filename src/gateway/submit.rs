@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::outpart::{OutPart, OutPartError, PartMeta, PreparedPart};
-use super::{Gateway, header, ids, rows};
+use super::{Gateway, header, ids, outpart};
 use crate::ebms::MessageId;
 use crate::emit;
 use crate::msh::{self, package, payload_hash};
@@ -110,10 +110,11 @@ pub async fn submit(gateway: &Gateway, new: NewMessage) -> Result<Taken, SubmitE
     wanted.parts = new.parts.iter().map(|p| p.info.clone()).collect();
     wanted.size = Some(new.parts.iter().map(|p| u64::try_from(p.row.size).unwrap_or(0)).sum());
     let fresh = NewIds { message_id: ids::message_id(&gateway.host), conversation_id: ids::word() };
-    let completed =
+    let mut completed =
         pmode::complete_submission(&gateway.agreements.current(), wanted, fresh, now).map_err(SubmitError::Values)?;
     let row_id = ids::row();
     let parts: Vec<Part> = new.parts.into_iter().map(|p| Part { message: row_id.clone(), ..p.row }).collect();
+    outpart::mark_compressed(&mut completed.message.parts, &parts);
     let frozen = frozen(gateway, &completed, &parts, &row_id, now)?;
     let row = sending(&completed, &new.producer, &key, &hash, &row_id, now);
     let stored = stored(gateway, &completed, &parts, &hash, &row_id, now);
@@ -169,7 +170,7 @@ fn frozen(
     let out: Vec<_> = parts
         .iter()
         .map(|part| package::OutPart {
-            uri: crate::ebms::Cid::of(&part.content_id).written().to_owned(),
+            uri: crate::ebms::Cid::of(&part.content_id).to_string(),
             media_type: part.media_type.clone(),
             digest: part.digest.clone().unwrap_or_default(),
         })

@@ -67,9 +67,8 @@ pub fn conclude(
     let Some((soap, charset)) = soap_part(content_type, body) else {
         return Conclusion::plain(nothing(status, body, sent));
     };
-    let opened = match open(&soap, charset.as_deref()) {
-        Ok(opened) => opened,
-        Err(_) => return fault_alone(status, &soap, charset.as_deref()),
+    let Ok(opened) = open(&soap, charset.as_deref()) else {
+        return fault_alone(status, &soap, charset.as_deref());
     };
     let mut conclusion = judge(&opened, sent, bench);
     conclusion.soap = Some(opened.text);

@@ -120,7 +120,7 @@ fn judge(
     age(message, leg, bench.now)?;
     message.parts.iter().try_for_each(|part| payload(part, pmode))?;
     let security = security_header(opened, leg)?;
-    let hrefs: Vec<&str> = message.parts.iter().filter_map(attachment).collect();
+    let hrefs: Vec<String> = message.parts.iter().filter_map(attachment).collect();
     let (verified, signer_path) = match &security {
         Some(header) if leg.security.sign.is_some() => {
             let (verified, path) = authenticate(opened, header, message, pmode, number, &hrefs, bench)?;
@@ -130,7 +130,7 @@ fn judge(
     };
     let encrypted = match (&security, &leg.security.encrypt) {
         (Some(header), Some(encryption)) => {
-            require_encryption(header, hrefs.iter().copied())?;
+            require_encryption(header, hrefs.iter().map(String::as_str))?;
             let keys: Vec<_> = bench.parties.decryption_keys().cloned().collect();
             let sha1_oaep = encryption.accepted_transport.iter().any(|t| t.uses_sha1());
             unwrap_keys(header, &keys, &DecryptPolicy { data: encryption.accepted.clone(), sha1_oaep })?
@@ -175,9 +175,9 @@ fn age(message: &UserMessage, leg: &Leg, now: OffsetDateTime) -> Result<(), Reje
     Ok(())
 }
 
-fn attachment(part: &PartInfo) -> Option<&str> {
+fn attachment(part: &PartInfo) -> Option<String> {
     match &part.href {
-        Href::Attachment(cid) => Some(cid.written()),
+        Href::Attachment(cid) => Some(cid.to_string()),
         _ => None,
     }
 }
@@ -195,14 +195,13 @@ fn payload(part: &PartInfo, pmode: &PMode) -> Result<(), Reject> {
     };
     let refused = |why: String| Err(Reject::Decompression { part: name.to_owned(), why });
     match part.compression() {
-        None => Ok(()),
         Some("application/gzip") if part.href == Href::Body => {
             refused("a Body payload cannot be compressed".to_owned())
         }
         Some("application/gzip") if part.mime_type().is_none() => {
             refused("the MimeType property is missing".to_owned())
         }
-        Some("application/gzip") => Ok(()),
+        None | Some("application/gzip") => Ok(()),
         Some(other) => refused(format!("CompressionType `{other}` is not application/gzip")),
     }
 }
@@ -230,7 +229,7 @@ fn authenticate(
     message: &UserMessage,
     pmode: &PMode,
     number: LegNumber,
-    hrefs: &[&str],
+    hrefs: &[String],
     bench: &Bench<'_>,
 ) -> Result<(Verified, Vec<String>), Reject> {
     let leg = pmode.leg(number).unwrap_or(&pmode.leg);
@@ -242,7 +241,13 @@ fn authenticate(
     };
     let envelope = &opened.envelope;
     let verified = verify(&envelope.document, header, &known, bench.certificates, &policy)?;
-    require_coverage(&verified, opened.messaging.node, envelope.body, hrefs.iter().copied(), BodyRule::Required)?;
+    require_coverage(
+        &verified,
+        opened.messaging.node,
+        envelope.body,
+        hrefs.iter().map(String::as_str),
+        BodyRule::Required,
+    )?;
     verified.check_timestamp(header, bench.now, SKEW)?;
     let path = signer::bind(&verified, &message.from, spec, bench.trust, bench.now)?;
     Ok((verified, path))
@@ -268,11 +273,11 @@ fn plans(
             position,
             sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
             key: sealed.map(|s| s.key.clone()),
-            signed: verified.and_then(|v| v.part(cid.written())).cloned(),
+            signed: verified.and_then(|v| v.part(&cid.to_string())).cloned(),
             compressed: part.compression().is_some(),
             max_size: leg.business.max_size.map_or(limits.size, |agreed| agreed.min(limits.size)),
             max_ratio: limits.ratio,
-            keep: if pmode.checks.sbdh != Check::Off { Sbdh::HEAD } else { 0 },
+            keep: if pmode.checks.sbdh == Check::Off { 0 } else { Sbdh::HEAD },
         });
     }
     Ok(plans)

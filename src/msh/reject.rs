@@ -50,6 +50,9 @@ pub enum Reject {
     /// A payload that PayloadInfo names is not there.
     #[error("the part `{0}` is named by PayloadInfo and is not in the message")]
     PartMissing(String),
+    /// Two PartInfo elements for one part.
+    #[error("{0} name the same payload")]
+    PartTwice(String),
     /// A part that nobody names, in a leg with signatures (EB-015).
     #[error("the part `{0}` is not named by PayloadInfo")]
     PartUnnamed(String),
@@ -107,7 +110,9 @@ impl Reject {
     pub fn code(&self) -> Code {
         match self {
             Self::Packaging(_) | Self::PartMissing(_) => Code::MIME_INCONSISTENCY,
-            Self::Envelope(_) | Self::SoapVersion(_) | Self::NotUnderstood(_) => Code::INVALID_HEADER,
+            Self::Envelope(_) | Self::SoapVersion(_) | Self::NotUnderstood(_) | Self::PartTwice(_) => {
+                Code::INVALID_HEADER
+            }
             Self::Header(error) => error.code(),
             Self::Agreement(refusal) => Code::read(refusal.code()),
             Self::Security(error) => Code::read(error.code()),
@@ -156,6 +161,7 @@ impl Reject {
             Self::Security(_) => "security",
             Self::Signer(_) => "signer",
             Self::PartMissing(_) => "part_missing",
+            Self::PartTwice(_) => "part_twice",
             Self::PartUnnamed(_) => "part_unnamed",
             Self::External(_) => "external",
             Self::SecondOpinion(_) => "second_opinion",

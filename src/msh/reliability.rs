@@ -28,11 +28,11 @@ impl Default for RetryPlan {
     fn default() -> Self {
         Self {
             retries: 12,
-            first: Duration::from_secs(60),
+            first: Duration::from_mins(1),
             multiplier: 2.0,
-            max: Duration::from_secs(3600),
+            max: Duration::from_hours(1),
             jitter: 0.1,
-            deadline: Duration::from_secs(24 * 3600),
+            deadline: Duration::from_hours(24),
         }
     }
 }

@@ -1,28 +1,28 @@
-//! The store itself: opening, migrating, and the ways into a transaction.
+//! The store itself: opening it, and the ways into a transaction.
 
-use std::fs::{self, File};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
-use diesel::pg::PgConnection;
-use diesel::prelude::*;
-use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool, PooledConnection};
-use diesel::sqlite::SqliteConnection;
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use fs4::fs_std::FileExt;
-use tokio::sync::{Notify, oneshot};
+use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
+use tokio::sync::{Semaphore, oneshot};
 use uuid::Uuid;
 
 use super::error::StoreError;
+use super::migrate::{Place, Status};
+use super::postgres::{self, PgPool};
+use super::sqlite::{self, SqlitePool};
 use super::tx::{Tx, on};
+use super::wake::{Due, Waker};
 use super::writer::{Job, Writer};
 
-const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
-const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+/// How long anyone waits for a connection.
+pub(super) const WAIT: Duration = Duration::from_secs(5);
 
-/// How often a transaction is run again after a serialization failure or a deadlock.
-const TRIES: u32 = 5;
+/// [`Store::due`] returns after that much in any case.
+const POLL: Duration = Duration::from_secs(1);
 
 /// How to open the store.
 #[derive(Clone, Debug)]
@@ -38,18 +38,21 @@ pub struct StoreOptions {
 }
 
 enum Database {
-    Sqlite { writer: Writer, readers: Pool<ConnectionManager<SqliteConnection>>, _lock: File },
-    Postgres { pool: Pool<ConnectionManager<PgConnection>> },
+    Sqlite { writer: Writer, readers: SqlitePool },
+    Postgres { pool: PgPool },
 }
 
 struct Inner {
     database: Database,
+    place: Place,
     node: String,
     boot: String,
-    due: Notify,
+    waker: Waker,
+    /// Tasks wait here, not in threads, for a connection to become free.
+    free: Arc<Semaphore>,
 }
 
-/// The store: cheap to clone.
+/// The store: cheap to clone. The last clone that goes waits until the writer has finished.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
@@ -59,90 +62,41 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// What `db status` says.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Status {
-    /// `sqlite` or `postgres`.
-    pub backend: &'static str,
-    /// Migrations that are not applied yet.
-    pub pending: Vec<String>,
-    /// Migrations that are.
-    pub applied: Vec<String>,
-}
-
-#[derive(Debug)]
-struct Pragmas;
-
-impl CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for Pragmas {
-    fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), diesel::r2d2::Error> {
-        pragmas(connection).map_err(diesel::r2d2::Error::QueryError)
-    }
-}
-
-fn pragmas(connection: &mut SqliteConnection) -> QueryResult<()> {
-    connection.batch_execute(
-        "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-    )
-}
-
 impl Store {
     /// Opens the database without changing it; `migrate` brings it to the newest schema.
     pub fn open(options: &StoreOptions) -> Result<Self, StoreError> {
-        let database = match options.url.strip_prefix("sqlite:") {
-            Some(path) => open_sqlite(Path::new(path), options)?,
+        let (database, place, waker) = match options.url.strip_prefix("sqlite:") {
+            Some(path) => {
+                let (writer, readers) = sqlite::open(Path::new(path), options)?;
+                (Database::Sqlite { writer, readers }, Place::Sqlite(PathBuf::from(path)), Waker::alone())
+            }
             None if options.url.starts_with("postgres") => {
-                let pool = Pool::builder()
-                    .max_size(options.connections.max(2))
-                    .connection_timeout(std::time::Duration::from_secs(5))
-                    .build(ConnectionManager::new(&options.url))
-                    .map_err(|e| StoreError::Connect(e.to_string()))?;
-                Database::Postgres { pool }
+                let url = postgres::url(&options.url);
+                let pool = postgres::open(&url, options)?;
+                let waker = Waker::across(url.clone()).map_err(|e| StoreError::Connect(e.to_string()))?;
+                (Database::Postgres { pool }, Place::Postgres(url), waker)
             }
             None => return Err(StoreError::Url),
         };
-        let boot = Uuid::now_v7().simple().to_string();
-        Ok(Self(Arc::new(Inner { database, node: options.node.clone(), boot, due: Notify::new() })))
+        let free = usize::try_from(options.connections.max(2)).unwrap_or(2);
+        Ok(Self(Arc::new(Inner {
+            database,
+            place,
+            node: options.node.clone(),
+            boot: Uuid::now_v7().simple().to_string(),
+            waker,
+            free: Arc::new(Semaphore::new(free)),
+        })))
     }
 
     /// Applies what migrations are missing; gives their names.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        let failed = |e: Box<dyn std::error::Error + Send + Sync>| StoreError::Migrate(e.to_string());
-        let names =
-            |versions: Vec<diesel::migration::MigrationVersion<'_>>| versions.iter().map(ToString::to_string).collect();
-        match &self.0.database {
-            Database::Sqlite { readers, .. } => {
-                let mut connection = pooled(readers)?;
-                connection.run_pending_migrations(SQLITE).map(names).map_err(failed)
-            }
-            Database::Postgres { pool } => {
-                let mut connection = pooled(pool)?;
-                // Nodes that start together migrate one after the other.
-                connection.batch_execute("SELECT pg_advisory_lock(74657)")?;
-                let done = connection.run_pending_migrations(POSTGRES).map(names).map_err(failed);
-                connection.batch_execute("SELECT pg_advisory_unlock(74657)")?;
-                done
-            }
-        }
+        self.0.place.migrate()
     }
 
     /// Which migrations are applied, and which are not.
     pub fn status(&self) -> Result<Status, StoreError> {
-        let failed = |e: Box<dyn std::error::Error + Send + Sync>| StoreError::Migrate(e.to_string());
-        let texts = |v: Vec<diesel::migration::MigrationVersion<'_>>| v.iter().map(ToString::to_string).collect();
-        match &self.0.database {
-            Database::Sqlite { readers, .. } => {
-                let mut c = pooled(readers)?;
-                let pending = c.pending_migrations(SQLITE).map_err(failed)?;
-                let pending = pending.iter().map(|m| m.name().to_string()).collect();
-                Ok(Status { backend: "sqlite", pending, applied: c.applied_migrations().map(texts).map_err(failed)? })
-            }
-            Database::Postgres { pool } => {
-                let mut c = pooled(pool)?;
-                let pending = c.pending_migrations(POSTGRES).map_err(failed)?;
-                let pending = pending.iter().map(|m| m.name().to_string()).collect();
-                Ok(Status { backend: "postgres", pending, applied: c.applied_migrations().map(texts).map_err(failed)? })
-            }
-        }
+        self.0.place.status()
     }
 
     /// Whether it is SQLite.
@@ -163,40 +117,52 @@ impl Store {
         &self.0.boot
     }
 
-    /// Wakes whoever waits for work.
-    pub fn wake(&self) {
-        self.0.due.notify_waiters();
+    /// Commits that the SQLite writer made: fewer than the jobs it ran, when they came together.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        match &self.0.database {
+            Database::Sqlite { writer, .. } => writer.commits(),
+            Database::Postgres { .. } => 0,
+        }
     }
 
-    /// Waits until there may be work. Polling is the fallback: what another node committed does not wake us.
+    /// Wakes whoever waits for work, on this node and on others.
+    pub fn wake(&self) {
+        self.0.waker.wake();
+    }
+
+    /// A worker's own view of the wakes: none is lost while it is busy.
+    #[must_use]
+    pub fn watch(&self) -> Due {
+        self.0.waker.watch()
+    }
+
+    /// Waits until there may be work, a second at most: a wake while nobody waits is not kept here. A worker that must
+    /// lose none takes [`Store::watch`].
     pub async fn due(&self) {
-        self.0.due.notified().await;
+        let mut due = self.watch();
+        due.wait().await;
+        let _ = tokio::time::timeout(POLL, due.wait()).await;
     }
 
     /// Runs a transaction and waits until it is durable. `job` may run more than once and may change nothing but the
-    /// transaction; an `Err` of its own rolls back.
+    /// transaction; an `Err` of its own rolls back. Where the caller stops waiting, the transaction happens all the same.
     pub async fn write<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
-        match &self.0.database {
-            Database::Sqlite { writer, .. } => {
-                let (answer, answered) = oneshot::channel();
-                writer.queue(Box::new(Waiting { job, result: None, answer }));
-                answered.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
-            }
-            Database::Postgres { pool } => {
-                let pool = pool.clone();
-                let work = tokio::task::spawn_blocking(move || postgres(&pool, job));
-                work.await.unwrap_or_else(|_| Err(StoreError::Panicked.into()))
-            }
+        if let Database::Sqlite { writer, .. } = &self.0.database {
+            let (answer, answered) = oneshot::channel();
+            writer.queue(Box::new(Waiting { job, result: None, answer }));
+            return answered.await.unwrap_or_else(|_| Err(StoreError::Closed.into()));
         }
+        self.threaded(move |store| store.write_blocking(job)).await
     }
 
     /// Runs a transaction from a thread that may block.
-    pub fn write_blocking<T, E, F>(&self, job: F) -> Result<T, E>
+    pub fn write_blocking<T, E, F>(&self, mut job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -208,33 +174,62 @@ impl Store {
                 writer.queue(Box::new(Waiting { job, result: None, answer }));
                 answered.blocking_recv().unwrap_or_else(|_| Err(StoreError::Closed.into()))
             }
-            Database::Postgres { pool } => postgres(pool, job),
+            // A connection whose job panicked is not used again: the pool sees that the thread panics.
+            Database::Postgres { pool } => catch_unwind(AssertUnwindSafe(|| postgres::transaction(pool, &mut job)))
+                .unwrap_or_else(|_| Err(StoreError::Panicked.into())),
         }
     }
 
-    /// Reads.
+    /// Reads: one view of the database, which cannot be changed.
     pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
-        let store = self.clone();
-        let work = tokio::task::spawn_blocking(move || store.read_blocking(job));
-        work.await.unwrap_or_else(|_| Err(StoreError::Panicked.into()))
+        self.threaded(move |store| store.read_blocking(job)).await
     }
 
     /// Reads, from a thread that may block.
     pub fn read_blocking<T, E: From<StoreError>>(&self, job: impl FnOnce(&mut Tx<'_>) -> Result<T, E>) -> Result<T, E> {
         match &self.0.database {
-            Database::Sqlite { readers, .. } => job(&mut Tx::Sqlite(&mut *pooled(readers)?)),
-            Database::Postgres { pool } => job(&mut Tx::Postgres(&mut *pooled(pool)?)),
+            Database::Sqlite { readers, .. } => {
+                let mut connection = pooled(readers)?;
+                connection.batch_execute("BEGIN").map_err(StoreError::from)?;
+                let result = job(&mut Tx::Sqlite(&mut connection));
+                connection.batch_execute("ROLLBACK").map_err(StoreError::from)?;
+                result
+            }
+            Database::Postgres { pool } => {
+                let mut connection = postgres::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+                let result = job(&mut Tx::Postgres(&mut connection));
+                // A connection that broke is dropped by the pool; what was read was read.
+                let _ = connection.batch_execute("ROLLBACK");
+                result
+            }
         }
     }
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|tx| Ok(on!(tx, c => c.batch_execute("SELECT 1"))?)).await
+    }
+
+    async fn threaded<T, E>(&self, work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let free = tokio::time::timeout(WAIT, self.0.free.clone().acquire_owned()).await;
+        let Ok(Ok(place)) = free else {
+            return Err(StoreError::Connect(format!("no connection became free within {} s", WAIT.as_secs())).into());
+        };
+        let store = self.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            work(&store)
+        });
+        work.await.unwrap_or_else(|_| Err(StoreError::Panicked.into()))
     }
 }
 
@@ -272,77 +267,9 @@ where
     }
 }
 
-fn pooled<C>(pool: &Pool<ConnectionManager<C>>) -> Result<PooledConnection<ConnectionManager<C>>, StoreError>
+pub(super) fn pooled<C>(pool: &Pool<ConnectionManager<C>>) -> Result<PooledConnection<ConnectionManager<C>>, StoreError>
 where
     C: diesel::r2d2::R2D2Connection + 'static,
 {
     pool.get().map_err(|e| StoreError::Connect(e.to_string()))
-}
-
-fn postgres<T, E, F>(pool: &Pool<ConnectionManager<PgConnection>>, mut job: F) -> Result<T, E>
-where
-    E: From<StoreError>,
-    F: FnMut(&mut Tx<'_>) -> Result<T, E>,
-{
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let mut connection = pooled(pool)?;
-        connection.batch_execute("BEGIN").map_err(StoreError::from)?;
-        let result = job(&mut Tx::Postgres(&mut connection));
-        if result.is_err() {
-            let _ = connection.batch_execute("ROLLBACK");
-            return result;
-        }
-        match connection.batch_execute("COMMIT") {
-            Ok(()) => return result,
-            Err(error) => {
-                let error = commit_failed(error);
-                if error.is_transient() && tries < TRIES {
-                    continue;
-                }
-                return Err(error.into());
-            }
-        }
-    }
-}
-
-/// A COMMIT that the server refused did nothing; one whose connection broke may have done everything.
-fn commit_failed(error: diesel::result::Error) -> StoreError {
-    use diesel::result::{DatabaseErrorKind, Error};
-    match error {
-        Error::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, info) => {
-            StoreError::OutcomeUnknown(info.message().to_owned())
-        }
-        other => StoreError::Query(other),
-    }
-}
-
-fn open_sqlite(path: &Path, options: &StoreOptions) -> Result<Database, StoreError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| StoreError::File { path, source }
-    };
-    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-    }
-    let mut lock_path: PathBuf = path.to_owned();
-    lock_path.as_mut_os_string().push(".lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&lock_path).map_err(failed(&lock_path))?;
-    if !FileExt::try_lock_exclusive(&lock).map_err(failed(&lock_path))? {
-        return Err(StoreError::InUse(path.to_owned()));
-    }
-    let url = path.display().to_string();
-    let mut connection =
-        SqliteConnection::establish(&url).map_err(|e| StoreError::Connect(format!("{}: {e}", path.display())))?;
-    pragmas(&mut connection)?;
-    let readers = Pool::builder()
-        .max_size(options.connections.max(2))
-        .min_idle(Some(1))
-        .connection_customizer(Box::new(Pragmas))
-        .build(ConnectionManager::new(url))
-        .map_err(|e| StoreError::Connect(e.to_string()))?;
-    let group = usize::try_from(options.group).unwrap_or(256);
-    let writer = Writer::start(connection, group).map_err(failed(path))?;
-    Ok(Database::Sqlite { writer, readers, _lock: lock })
 }

@@ -1,21 +1,20 @@
 //! Delivery jobs: the effect that the MSH owns, carried to consumers at least once with the same key.
 
+use std::collections::{BTreeSet, HashMap};
+
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 
 use super::error::StoreError;
-use super::message;
-use super::schema::delivery;
+use super::instant::At;
+use super::lease::{Bounds, Queue};
+use super::schema::{delivery, message as message_row};
 use super::state::Incoming;
 use super::tx::{Tx, on};
-use super::types::{At, Instant};
-use super::{event, inbox};
-
-const LEASE_SECONDS: i32 = 300;
+use super::{event, inbox, message};
 
 /// A delivery job.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = delivery)]
+#[diesel(table_name = delivery, treat_none_as_default_value = false)]
 pub struct Job {
     /// Sortable id.
     pub id: String,
@@ -53,13 +52,19 @@ pub fn add(tx: &mut Tx<'_>, new: &Job) -> Result<(), StoreError> {
     Ok(())
 }
 
-#[derive(QueryableByName)]
-struct Due {
-    #[diesel(sql_type = Text)]
-    id: String,
-}
+/// The queue of delivery jobs: one lane a backend.
+pub(super) const QUEUE: Queue = Queue {
+    table: "delivery",
+    id: "id",
+    lane: "backend",
+    state: "state",
+    due: "next_at",
+    waiting: "received",
+    held: "delivering",
+};
 
-/// Claims jobs that are due, at most `per_backend` of one backend.
+/// Claims jobs that are due, oldest first, of one backend no more than make `per_backend` together with those that this
+/// node holds already.
 pub fn claim(
     tx: &mut Tx<'_>,
     node: &str,
@@ -68,58 +73,52 @@ pub fn claim(
     limit: i64,
     per_backend: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    const DUE: &str = "SELECT id FROM (SELECT id, next_at, row_number() OVER (PARTITION BY backend ORDER BY next_at) AS \
-                       place FROM delivery WHERE state = 'received' AND next_at";
-    let ids: Vec<Due> = match tx {
-        Tx::Sqlite(c) => diesel::sql_query(format!("{DUE} <= ?) AS due WHERE place <= ? ORDER BY next_at LIMIT ?"))
-            .bind::<Instant, _>(now)
-            .bind::<BigInt, _>(per_backend)
-            .bind::<BigInt, _>(limit)
-            .load(*c)?,
-        Tx::Postgres(c) => {
-            diesel::sql_query(
-                "UPDATE delivery SET state = 'received', next_at = clock_timestamp() WHERE state = 'delivering' \
-                 AND lease_until < clock_timestamp()",
-            )
-            .execute(*c)?;
-            diesel::sql_query(format!(
-                "SELECT id FROM delivery WHERE state = 'received' AND id IN ({DUE} <= $1) AS due WHERE place <= $2 ORDER BY \
-                 next_at LIMIT $3) FOR UPDATE SKIP LOCKED"
-            ))
-            .bind::<Instant, _>(now)
-            .bind::<BigInt, _>(per_backend)
-            .bind::<BigInt, _>(limit)
-            .load(*c)?
-        }
-    };
-    let mut claimed = Vec::with_capacity(ids.len());
-    for due in ids {
-        let row = delivery::table.find(due.id.clone()).filter(delivery::state.eq(Incoming::Received.as_str()));
-        let set = (
+    let lapsed = QUEUE.lapsed(tx, now, limit)?;
+    back_to_received(tx, &lapsed, now)?;
+    let ids = QUEUE.due(tx, node, now, Bounds { rows: limit, lane: per_backend })?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let until = Queue::until(tx, now)?;
+    let taken: Vec<Job> = on!(tx, c => diesel::update(
+            delivery::table.filter(delivery::id.eq_any(&ids)).filter(delivery::state.eq(Incoming::Received.as_str())),
+        )
+        .set((
             delivery::state.eq(Incoming::Delivering.as_str()),
             delivery::lease_owner.eq(node),
+            delivery::lease_until.eq(until),
             delivery::boot_id.eq(boot),
             delivery::fence.eq(delivery::fence + 1),
             delivery::attempts.eq(delivery::attempts + 1),
-        );
-        let moved = match tx {
-            Tx::Sqlite(c) => diesel::update(row).set(set).execute(*c)?,
-            Tx::Postgres(c) => {
-                let until = diesel::dsl::sql::<diesel::sql_types::Nullable<Instant>>(&format!(
-                    "clock_timestamp() + interval '{LEASE_SECONDS} seconds'"
-                ));
-                diesel::update(row).set((set, delivery::lease_until.eq(until))).execute(*c)?
-            }
-        };
-        if moved > 0 {
-            claimed.push(on!(tx, c => delivery::table.find(&due.id).select(Job::as_select()).first(c)?));
-        }
+        ))
+        .returning(Job::as_returning())
+        .get_results(c)?);
+    let mut taken: HashMap<String, Job> = taken.into_iter().map(|job| (job.id.clone(), job)).collect();
+    let taken: Vec<Job> = ids.iter().filter_map(|id| taken.remove(id)).collect();
+    let messages: BTreeSet<&str> = taken.iter().map(|job| job.message.as_str()).collect();
+    for id in messages {
+        message::move_incoming(tx, id, &[Incoming::Received.as_str()], Incoming::Delivering.as_str(), None, now)?;
     }
-    for job in &claimed {
-        let from = [Incoming::Received.as_str()];
-        message::move_incoming(tx, &job.message, &from, Incoming::Delivering.as_str(), None, now)?;
-    }
-    Ok(claimed)
+    Ok(taken)
+}
+
+/// Prolongs the lease of an offer that takes long. `false`: it belongs to somebody else by now.
+pub fn renew(tx: &mut Tx<'_>, job: &Job, now: At) -> Result<bool, StoreError> {
+    let until = Queue::until(tx, now)?;
+    let moved = on!(tx, c => diesel::update(
+            delivery::table
+                .find(&job.id)
+                .filter(delivery::state.eq(Incoming::Delivering.as_str()))
+                .filter(delivery::fence.eq(job.fence)),
+        )
+        .set(delivery::lease_until.eq(until))
+        .execute(c)?);
+    Ok(moved > 0)
+}
+
+/// When the next job is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<At>, StoreError> {
+    QUEUE.first(tx)
 }
 
 /// The consumer has it. When every job of the message is settled, the message is delivered. `false`: a stale owner.
@@ -127,14 +126,7 @@ pub fn settle(tx: &mut Tx<'_>, job: &Job, now: At) -> Result<bool, StoreError> {
     if !end(tx, job, Incoming::Delivered, None, None, now)? {
         return Ok(false);
     }
-    let open: i64 = on!(tx, c => delivery::table
-        .filter(delivery::message.eq(&job.message))
-        .filter(delivery::state.ne(Incoming::Delivered.as_str()))
-        .count()
-        .get_result(c)?);
-    if open == 0 {
-        let from = [Incoming::Received.as_str(), Incoming::Delivering.as_str(), Incoming::Failed.as_str()];
-        message::move_incoming(tx, &job.message, &from, Incoming::Delivered.as_str(), None, now)?;
+    if sum_up(tx, &job.message, None, now)? == Incoming::Delivered {
         inbox::processed(tx, &job.message, "delivered", now)?;
     }
     Ok(true)
@@ -146,9 +138,25 @@ pub fn put_off(tx: &mut Tx<'_>, job: &Job, error: &str, due: Option<At>, now: At
     if !end(tx, job, next, Some(error), due, now)? {
         return Ok(false);
     }
-    let from = [Incoming::Received.as_str(), Incoming::Delivering.as_str()];
-    message::move_incoming(tx, &job.message, &from, next.as_str(), Some(error), now)?;
+    sum_up(tx, &job.message, Some(error), now)?;
     Ok(true)
+}
+
+/// Brings a message to what its jobs make together: failed when one is parked, else delivering when one is under way,
+/// else received when one waits, else delivered.
+fn sum_up(tx: &mut Tx<'_>, id: &str, error: Option<&str>, now: At) -> Result<Incoming, StoreError> {
+    if let Tx::Postgres(c) = tx {
+        // Two jobs that end at the same time would each see the other one open.
+        message_row::table.find(id).select(message_row::id).for_update().first::<String>(*c).optional()?;
+    }
+    let states: Vec<String> =
+        on!(tx, c => delivery::table.filter(delivery::message.eq(id)).select(delivery::state).distinct().load(c)?);
+    let order = [Incoming::Failed, Incoming::Delivering, Incoming::Received];
+    let next = order.into_iter().find(|state| states.iter().any(|s| s == state.as_str()));
+    let next = next.unwrap_or(Incoming::Delivered);
+    let from: Vec<&str> = Incoming::ALL.iter().filter(|s| s.may_become(next)).map(|s| s.as_str()).collect();
+    message::move_incoming(tx, id, &from, next.as_str(), error, now)?;
+    Ok(next)
 }
 
 fn end(
@@ -170,6 +178,7 @@ fn end(
             delivery::state.eq(next.as_str()),
             delivery::next_at.eq(due),
             delivery::lease_owner.eq(None::<String>),
+            delivery::lease_until.eq(None::<At>),
             delivery::last_error.eq(error),
             delivery::settled_at.eq(settled),
         ))
@@ -177,16 +186,40 @@ fn end(
     Ok(moved > 0)
 }
 
-/// Jobs that an earlier run of this node left claimed become due at once.
+/// Jobs that an earlier run of this node left claimed become due at once. On SQLite that is every job of another run,
+/// whatever the node was called then.
 pub fn release(tx: &mut Tx<'_>, node: &str, boot: &str, now: At) -> Result<usize, StoreError> {
-    Ok(on!(tx, c => diesel::update(
-            delivery::table
-                .filter(delivery::state.eq(Incoming::Delivering.as_str()))
-                .filter(delivery::lease_owner.eq(node))
-                .filter(delivery::boot_id.ne(boot)),
+    let another = delivery::boot_id.is_null().or(delivery::boot_id.ne(boot));
+    // Written out, so that the index on held rows alone serves.
+    let held = diesel::dsl::sql::<diesel::sql_types::Bool>("state = 'delivering'");
+    let stale = delivery::table.filter(held.and(another)).select(delivery::id);
+    let stale: Vec<String> = match tx {
+        Tx::Sqlite(c) => stale.load(*c)?,
+        Tx::Postgres(c) => stale.filter(delivery::lease_owner.eq(node)).for_update().load(*c)?,
+    };
+    back_to_received(tx, &stale, now)?;
+    Ok(stale.len())
+}
+
+fn back_to_received(tx: &mut Tx<'_>, ids: &[String], now: At) -> Result<(), StoreError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let messages: Vec<String> = on!(tx, c => diesel::update(
+            delivery::table.filter(delivery::id.eq_any(ids)).filter(delivery::state.eq(Incoming::Delivering.as_str())),
         )
-        .set((delivery::state.eq(Incoming::Received.as_str()), delivery::next_at.eq(now)))
-        .execute(c)?))
+        .set((
+            delivery::state.eq(Incoming::Received.as_str()),
+            delivery::next_at.eq(now),
+            delivery::lease_owner.eq(None::<String>),
+            delivery::lease_until.eq(None::<At>),
+        ))
+        .returning(delivery::message)
+        .get_results(c)?);
+    for id in messages.into_iter().collect::<BTreeSet<_>>() {
+        sum_up(tx, &id, None, now)?;
+    }
+    Ok(())
 }
 
 /// Offers a parked message again.

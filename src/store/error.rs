@@ -62,12 +62,7 @@ impl StoreError {
     /// Whether running the same transaction again may help.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        use diesel::result::{DatabaseErrorKind, Error};
-        matches!(
-            self,
-            Self::Query(Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _))
-                | Self::NotCommitted(_)
-                | Self::Connect(_)
-        ) || matches!(self, Self::Query(Error::DatabaseError(_, info)) if info.message().contains("deadlock detected"))
+        matches!(self, Self::NotCommitted(_) | Self::Connect(_))
+            || matches!(self, Self::Query(error) if super::postgres::is_conflict(error))
     }
 }

@@ -3,13 +3,13 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::event;
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable, serde::Serialize)]
-#[diesel(table_name = event)]
+#[diesel(table_name = event, treat_none_as_default_value = false)]
 pub struct Event {
     /// Sortable id.
     #[serde(skip)]

@@ -1,16 +1,18 @@
 //! HTTP exchanges. What became a message can be rebuilt from its parts; what was refused keeps its first octets, within
 //! a quota: one MiB each, so many in all, so many a minute from one peer, oldest out.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::exchange;
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// One exchange.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = exchange)]
+#[diesel(table_name = exchange, treat_none_as_default_value = false)]
 pub struct Exchange {
     /// Sortable id: the incident that a partner is told.
     pub id: String,
@@ -72,42 +74,68 @@ pub fn record(tx: &mut Tx<'_>, new: &Exchange) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refused exchanges that keep their octets, whatever their size: counting and adding them up stays cheap.
+const KEPT: i64 = 20_000;
+
+/// Only these have a place in the indexes of the quota. Written out, so that the databases see it.
+const WITH_OCTETS: &str = "verdict = 'rejected' AND raw_size > 0";
+
+#[derive(QueryableByName)]
+struct Kept {
+    #[diesel(sql_type = BigInt)]
+    rows: i64,
+    #[diesel(sql_type = BigInt)]
+    octets: i64,
+}
+
 /// Records a refused exchange within the quota: a peer over its rate loses the octets, never the record; the oldest go
 /// when all together are too large.
 pub fn record_refused(tx: &mut Tx<'_>, new: &Exchange, quota: Quota) -> Result<(), StoreError> {
-    let minute_ago = At(new.at.0 - time::Duration::minutes(1));
-    let recent: i64 = on!(tx, c => exchange::table
-        .filter(exchange::verdict.eq("rejected"))
-        .filter(exchange::at.gt(minute_ago))
-        .filter(exchange::peer.eq(&new.peer))
-        .count()
-        .get_result(c)?);
-    if recent >= quota.per_peer {
+    if recent(tx, new, quota.per_peer)? >= quota.per_peer {
         return record(tx, &Exchange { raw: None, raw_size: 0, soap: String::new(), ..new.clone() });
     }
     record(tx, new)?;
-    let kept: Option<i64> = on!(tx, c => exchange::table
-        .filter(exchange::verdict.eq("rejected"))
-        .select(diesel::dsl::sql::<diesel::sql_types::Nullable<diesel::sql_types::BigInt>>(
-            "CAST(SUM(raw_size) AS BIGINT)",
-        ))
-        .first(c)?);
-    let mut over = kept.unwrap_or(0) - quota.octets;
-    while over > 0 {
-        let oldest: Option<(String, i64)> = on!(tx, c => exchange::table
-            .filter(exchange::verdict.eq("rejected"))
-            .filter(exchange::raw_size.gt(0))
-            .order((exchange::at, exchange::id))
-            .select((exchange::id, exchange::raw_size))
-            .first(c)
-            .optional()?);
-        let Some((id, size)) = oldest else { break };
-        on!(tx, c => diesel::update(exchange::table.find(&id))
-            .set((exchange::raw.eq(None::<Vec<u8>>), exchange::raw_size.eq(0)))
-            .execute(c)?);
-        over -= size;
+    let sum = format!(
+        "SELECT count(*) AS rows, CAST(coalesce(sum(raw_size), 0) AS BIGINT) AS octets FROM exchange WHERE {WITH_OCTETS}"
+    );
+    let mut kept: Kept = on!(tx, c => diesel::sql_query(sum).get_result(c)?);
+    while kept.octets > quota.octets || kept.rows > KEPT {
+        let Some(size) = forget_oldest(tx)? else { break };
+        kept.octets -= size;
+        kept.rows -= 1;
     }
     Ok(())
+}
+
+/// How many of this peer were kept in the last minute, as far as it matters.
+fn recent(tx: &mut Tx<'_>, new: &Exchange, enough: i64) -> Result<i64, StoreError> {
+    let minute_ago = At(new.at.0 - time::Duration::minutes(1));
+    Ok(i64::try_from(
+        on!(tx, c => exchange::table
+        .filter(sql::<Bool>(WITH_OCTETS))
+        .filter(exchange::peer.eq(&new.peer))
+        .filter(exchange::at.gt(minute_ago))
+        .limit(enough)
+        .select(exchange::id)
+        .load::<String>(c)?)
+        .len(),
+    )
+    .unwrap_or(i64::MAX))
+}
+
+/// Takes the octets of the oldest refused exchange that has some; gives how many.
+fn forget_oldest(tx: &mut Tx<'_>) -> Result<Option<i64>, StoreError> {
+    let oldest: Option<(String, i64)> = on!(tx, c => exchange::table
+        .filter(sql::<Bool>(WITH_OCTETS))
+        .order((exchange::at, exchange::id))
+        .select((exchange::id, exchange::raw_size))
+        .first(c)
+        .optional()?);
+    let Some((id, size)) = oldest else { return Ok(None) };
+    on!(tx, c => diesel::update(exchange::table.find(&id))
+        .set((exchange::raw.eq(None::<Vec<u8>>), exchange::raw_size.eq(0), exchange::soap.eq("")))
+        .execute(c)?);
+    Ok(Some(size))
 }
 
 /// The exchanges of a message, oldest first.
@@ -122,9 +150,52 @@ pub fn of_message(tx: &mut Tx<'_>, message: &str) -> Result<Vec<Exchange>, Store
 /// Refused exchanges, newest first.
 pub fn rejected(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Exchange>, StoreError> {
     Ok(on!(tx, c => exchange::table
-        .filter(exchange::verdict.eq("rejected"))
+        .filter(sql::<Bool>("verdict = 'rejected'"))
         .order((exchange::at.desc(), exchange::id.desc()))
         .limit(limit)
         .select(Exchange::as_select())
         .load(c)?))
+}
+
+/// A line of the list of refused exchanges: without their octets.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
+#[diesel(table_name = exchange)]
+pub struct Refused {
+    /// The incident.
+    pub id: String,
+    /// When.
+    pub at: At,
+    /// Address of the other side.
+    pub peer: String,
+    /// `eb:MessageId`, as far as one was readable.
+    pub message_id: Option<String>,
+    /// The partner, as far as one is known.
+    pub partner: Option<String>,
+    /// `EBMS:nnnn`.
+    pub code: Option<String>,
+    /// The whole reason.
+    pub reason: Option<String>,
+    /// Octets of the request that are kept.
+    pub raw_size: i64,
+}
+
+/// Refused exchanges, newest first, without their octets.
+pub fn refusals(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refused>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .order((exchange::at.desc(), exchange::id.desc()))
+        .limit(limit)
+        .select(Refused::as_select())
+        .load(c)?))
+}
+
+/// The refused exchange of an incident, or the newest about an `eb:MessageId`.
+pub fn refused(tx: &mut Tx<'_>, id: &str) -> Result<Option<Exchange>, StoreError> {
+    Ok(on!(tx, c => exchange::table
+        .filter(exchange::verdict.eq("rejected"))
+        .filter(exchange::id.eq(id).or(exchange::message_id.eq(id)))
+        .order((exchange::at.desc(), exchange::id.desc()))
+        .select(Exchange::as_select())
+        .first(c)
+        .optional()?))
 }

@@ -3,13 +3,13 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::{inbox, reply};
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// A row of the inbox (IN-11, IN-12).
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = inbox)]
+#[diesel(table_name = inbox, treat_none_as_default_value = false)]
 pub struct Received {
     /// The key's first half: protocol, our party, the partner's party (IN-21).
     pub source: String,
@@ -57,7 +57,7 @@ pub struct Received {
 
 /// An answer that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = reply)]
+#[diesel(table_name = reply, treat_none_as_default_value = false)]
 pub struct StoredReply {
     /// As in the inbox.
     pub source: String,
@@ -130,17 +130,15 @@ pub fn accept<E: From<StoreError>>(
     effect: impl FnOnce(&mut Tx<'_>) -> Result<(), E>,
 ) -> Result<Accepted, E> {
     let first = once(tx, key, |tx| {
-        keep_reply(tx, answer)?;
+        // What an earlier row under this key was answered went with that row.
+        drop_replies(tx, &key.source, &key.message_id)?;
+        add_reply(tx, answer)?;
         effect(tx)
     })?;
     let row = match first {
         Once::First(()) => return Ok(Accepted::First),
         Once::Again(row) => row,
     };
-    if let Some(stored) = stored_reply(tx, &key.source, &key.message_id, &key.digest_set)? {
-        seen_again(tx, key)?;
-        return Ok(Accepted::Same(Box::new(stored)));
-    }
     let same = row.payload_hash == key.payload_hash
         && row.service == key.service
         && row.action == key.action
@@ -148,9 +146,16 @@ pub fn accept<E: From<StoreError>>(
     if !same {
         return Ok(Accepted::OtherContent { first: row.payload_hash.clone(), message: row.message.clone() });
     }
-    keep_reply(tx, answer)?;
     seen_again(tx, key)?;
-    Ok(Accepted::Repacked)
+    if add_reply(tx, answer)? {
+        return Ok(Accepted::Repacked);
+    }
+    match stored_reply(tx, &key.source, &key.message_id, &answer.digest_set)? {
+        Some(stored) => Ok(Accepted::Same(Box::new(stored))),
+        None => {
+            Err(StoreError::Row { table: "reply", why: "an answer that is there cannot be read".to_owned() }.into())
+        }
+    }
 }
 
 /// The row id of the message that a key led to.
@@ -171,8 +176,16 @@ pub fn processed(tx: &mut Tx<'_>, message: &str, result: &str, now: At) -> Resul
     Ok(())
 }
 
-fn keep_reply(tx: &mut Tx<'_>, answer: &StoredReply) -> Result<(), StoreError> {
-    on!(tx, c => diesel::insert_into(reply::table).values(answer).execute(c)?);
+/// Keeps an answer; `false` when one for these digests is there.
+fn add_reply(tx: &mut Tx<'_>, answer: &StoredReply) -> Result<bool, StoreError> {
+    Ok(on!(tx, c => diesel::insert_into(reply::table).values(answer).on_conflict_do_nothing().execute(c)?) > 0)
+}
+
+fn drop_replies(tx: &mut Tx<'_>, source: &str, message_id: &str) -> Result<(), StoreError> {
+    on!(tx, c => diesel::delete(
+            reply::table.filter(reply::source.eq(source)).filter(reply::message_id.eq(message_id)),
+        )
+        .execute(c)?);
     Ok(())
 }
 
@@ -194,4 +207,22 @@ fn seen_again(tx: &mut Tx<'_>, key: &Received) -> Result<(), StoreError> {
         .set((inbox::duplicate_count.eq(inbox::duplicate_count + 1), inbox::last_seen_at.eq(key.received_at)))
         .execute(c)?);
     Ok(())
+}
+
+/// Removes keys whose window is over and whose effect is settled, at most `limit` of those received before `before`, with
+/// their answers (IN-14, IN-17, IN-18). Gives how many went: repeat in transactions of their own until it is none.
+pub fn purge(tx: &mut Tx<'_>, before: At, now: At, limit: i64) -> Result<usize, StoreError> {
+    let over: Vec<(String, String)> = on!(tx, c => inbox::table
+        .filter(inbox::received_at.lt(before))
+        .filter(inbox::expires_at.le(now))
+        .filter(inbox::processed_at.is_not_null())
+        .order(inbox::received_at)
+        .limit(limit)
+        .select((inbox::source, inbox::message_id))
+        .load(c)?);
+    for (source, message_id) in &over {
+        drop_replies(tx, source, message_id)?;
+        on!(tx, c => diesel::delete(inbox::table.find((source, message_id))).execute(c)?);
+    }
+    Ok(over.len())
 }

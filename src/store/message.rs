@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 
 use super::error::StoreError;
+use super::instant::At;
 use super::schema::{message, part, receipt};
 use super::tx::{Tx, on};
-use super::types::At;
 
 /// `in` or `out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -30,7 +30,7 @@ impl Direction {
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = message)]
+#[diesel(table_name = message, treat_none_as_default_value = false)]
 pub struct Message {
     /// Our own id of the row: sortable, unique over both directions.
     pub id: String,
@@ -72,7 +72,7 @@ pub struct Message {
 
 /// One payload part, in its signed form.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, Queryable, Selectable)]
-#[diesel(table_name = part)]
+#[diesel(table_name = part, treat_none_as_default_value = false)]
 pub struct Part {
     /// [`Message::id`].
     pub message: String,
@@ -132,11 +132,16 @@ pub fn insert(tx: &mut Tx<'_>, new: &Message, parts: &[Part]) -> Result<(), Stor
     Ok(())
 }
 
-/// The message with that row id, or the newest with that `eb:MessageId`.
+/// The message with that row id, or else with that `eb:MessageId`, of a message to ourselves the one we sent: partners
+/// choose their ids, and none of them may stand before a row's own.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Message>, StoreError> {
+    let row = on!(tx, c => message::table.find(id).select(Message::as_select()).first(c).optional()?);
+    if row.is_some() {
+        return Ok(row);
+    }
     Ok(on!(tx, c => message::table
-        .filter(message::id.eq(id).or(message::message_id.eq(id)))
-        .order(message::created_at.desc())
+        .filter(message::message_id.eq(id))
+        .order((message::direction.desc(), message::created_at.desc(), message::id.desc()))
         .select(Message::as_select())
         .first(c)
         .optional()?))
@@ -171,7 +176,10 @@ pub fn list(tx: &mut Tx<'_>, filter: &Filter) -> Result<Vec<Message>, StoreError
             query = query.filter(message::message_id.eq(id));
         }
         if let Some((at, id)) = &filter.before {
-            query = query.filter(message::created_at.lt(at).or(message::created_at.eq(at).and(message::id.lt(id))));
+            // The first condition is what an index can begin at.
+            query = query
+                .filter(message::created_at.le(at))
+                .filter(message::created_at.lt(at).or(message::id.lt(id)));
         }
         query
             .order((message::created_at.desc(), message::id.desc()))
@@ -190,6 +198,7 @@ pub fn move_state(
     error: Option<&str>,
     now: At,
 ) -> Result<bool, StoreError> {
+    let from = from.iter().copied();
     let moved = on!(tx, c => diesel::update(message::table.filter(message::id.eq(id)).filter(message::state.eq_any(from)))
         .set((message::state.eq(to), message::error.eq(error), message::updated_at.eq(now)))
         .execute(c)?);
@@ -208,7 +217,7 @@ pub fn move_incoming(
     let row = message::table
         .filter(message::id.eq(id))
         .filter(message::direction.eq(Direction::In.as_str()))
-        .filter(message::state.eq_any(from));
+        .filter(message::state.eq_any(from.iter().copied()));
     let moved = on!(tx, c => diesel::update(row)
         .set((message::state.eq(to), message::error.eq(error), message::updated_at.eq(now)))
         .execute(c)?);

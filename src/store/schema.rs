@@ -4,7 +4,7 @@ use diesel::table;
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     inbox (source, message_id) {
         source -> Text,
@@ -33,7 +33,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     reply (source, message_id, digest_set) {
         source -> Text,
@@ -48,7 +48,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     message (id) {
         id -> Text,
@@ -74,7 +74,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     part (message, position) {
         message -> Text,
@@ -95,7 +95,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     sender_log (producer, key) {
         producer -> Text,
@@ -127,7 +127,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     package (message) {
         message -> Text,
@@ -142,7 +142,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     receipt (message) {
         message -> Text,
@@ -153,7 +153,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     attempt (message, number) {
         message -> Text,
@@ -170,7 +170,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     exchange (id) {
         id -> Text,
@@ -196,7 +196,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     delivery (id) {
         id -> Text,
@@ -218,7 +218,7 @@ table! {
 
 table! {
     use diesel::sql_types::*;
-    use crate::store::types::Instant;
+    use crate::store::instant::Instant;
 
     event (id) {
         id -> Text,

@@ -13,11 +13,13 @@ use openssl::symm::{Cipher, decrypt_aead, encrypt_aead};
 /// CPU microseconds of each operation.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Floor {
-    /// One RSA-2048 signature.
+    /// Bits of the RSA keys.
+    pub rsa_bits: u32,
+    /// One RSA signature.
     pub sign_us: f64,
-    /// One RSA-2048 verification.
+    /// One RSA verification.
     pub verify_us: f64,
-    /// One RSA-2048 OAEP unwrap.
+    /// One RSA-OAEP unwrap.
     pub unwrap_us: f64,
     /// SHA-256 of one KiB.
     pub sha256_us_per_kib: f64,
@@ -27,8 +29,8 @@ pub struct Floor {
 
 impl Floor {
     /// Measures each operation for a tenth of a second.
-    pub fn measure() -> anyhow::Result<Self> {
-        let key = PKey::from_rsa(Rsa::generate(2048)?)?;
+    pub fn measure(rsa_bits: u32) -> anyhow::Result<Self> {
+        let key = PKey::from_rsa(Rsa::generate(rsa_bits)?)?;
         let data = vec![7u8; 1 << 20];
         let signature = sign(&key)?;
         let rsa = key.rsa()?;
@@ -39,6 +41,7 @@ impl Floor {
         let cipher = Cipher::aes_128_gcm();
         let sealed = encrypt_aead(cipher, &[1; 16], Some(&[2; 12]), &[], &data, &mut tag)?;
         Ok(Self {
+            rsa_bits,
             sign_us: microseconds(|| sign(&key).map(drop))?,
             verify_us: microseconds(|| {
                 let mut verifier = Verifier::new(MessageDigest::sha256(), &key)?;
@@ -62,6 +65,7 @@ impl Floor {
     }
 
     /// The floor of receiving one message: verify, hash, (unwrap, decrypt,) and sign the receipt.
+    #[must_use]
     pub fn receive_us(&self, bytes: usize, signed: bool, encrypted: bool) -> f64 {
         let kib = bytes as f64 / 1024.0;
         let mut all = 0.0;

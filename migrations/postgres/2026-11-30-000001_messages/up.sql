@@ -23,7 +23,10 @@ CREATE TABLE inbox (
     expires_at      TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (source, message_id)
 );
+-- Purges begin at the oldest (IN-13).
 CREATE INDEX inbox_received_at ON inbox (received_at);
+-- A delivered message settles its key.
+CREATE INDEX inbox_by_message ON inbox (message);
 
 -- The answers that a repeat is given again, octet for octet: one for each set of digests (IN-51, IN-53).
 CREATE TABLE reply (
@@ -39,7 +42,7 @@ CREATE TABLE reply (
 
 -- Messages of both directions: what people look for.
 CREATE TABLE message (
-    id              TEXT PRIMARY KEY,
+    id              TEXT NOT NULL PRIMARY KEY,
     direction       TEXT NOT NULL,
     message_id      TEXT NOT NULL,
     state           TEXT NOT NULL,
@@ -59,9 +62,9 @@ CREATE TABLE message (
     error           TEXT
 );
 CREATE INDEX message_by_time ON message (created_at, id);
-CREATE INDEX message_by_id ON message (message_id);
-CREATE INDEX message_by_state ON message (state, created_at);
-CREATE INDEX message_by_partner ON message (partner, created_at);
+CREATE INDEX message_by_id ON message (message_id, created_at);
+CREATE INDEX message_by_state ON message (state, created_at, id);
+CREATE INDEX message_by_partner ON message (partner, created_at, id);
 
 -- Payloads in their signed form: small ones here, larger ones in the payload store by their SHA-256.
 CREATE TABLE part (
@@ -107,13 +110,18 @@ CREATE TABLE sender_log (
     late            BOOLEAN NOT NULL DEFAULT FALSE,
     delivered_at    TIMESTAMPTZ,
     settled_at      TIMESTAMPTZ,
-    PRIMARY KEY (producer, key)
+    PRIMARY KEY (producer, key),
+    -- What is open is due at some time (OUT-63).
+    CHECK (status NOT IN ('pending', 'awaiting_receipt') OR next_attempt_at IS NOT NULL)
 );
-CREATE INDEX sender_log_due ON sender_log (status, next_attempt_at);
+-- Claims walk from partner to partner and read the first rows of each; what is settled is in no index of work.
+CREATE INDEX sender_log_due ON sender_log (partner, next_attempt_at) WHERE status = 'pending';
+CREATE INDEX sender_log_held ON sender_log (partner, lease_owner) WHERE status = 'sending';
+CREATE INDEX sender_log_overdue ON sender_log (next_attempt_at) WHERE status = 'awaiting_receipt';
 
 -- What is frozen at packaging, the same on every attempt (EB-161).
 CREATE TABLE package (
-    message    TEXT PRIMARY KEY,
+    message    TEXT NOT NULL PRIMARY KEY,
     envelope   TEXT NOT NULL,
     blocks     TEXT NOT NULL,
     refs       TEXT NOT NULL,
@@ -124,7 +132,7 @@ CREATE TABLE package (
 
 -- Receipts of what we sent.
 CREATE TABLE receipt (
-    message     TEXT PRIMARY KEY,
+    message     TEXT NOT NULL PRIMARY KEY,
     soap        TEXT NOT NULL,
     received_at TIMESTAMPTZ NOT NULL
 );
@@ -145,7 +153,7 @@ CREATE TABLE attempt (
 
 -- HTTP exchanges: those that became messages can be rebuilt from their parts, refused ones keep their first octets.
 CREATE TABLE exchange (
-    id            TEXT PRIMARY KEY,
+    id            TEXT NOT NULL PRIMARY KEY,
     at            TIMESTAMPTZ NOT NULL,
     direction     TEXT NOT NULL,
     verdict       TEXT NOT NULL,
@@ -166,11 +174,14 @@ CREATE TABLE exchange (
 );
 CREATE INDEX exchange_by_time ON exchange (at, id);
 CREATE INDEX exchange_by_message ON exchange (message);
-CREATE INDEX exchange_refused ON exchange (verdict, at);
+CREATE INDEX exchange_refused ON exchange (at, id) WHERE verdict = 'rejected';
+-- The quota of refused octets: all together, oldest first; and the rate of one peer.
+CREATE INDEX exchange_kept ON exchange (at, id, raw_size) WHERE verdict = 'rejected' AND raw_size > 0;
+CREATE INDEX exchange_rate ON exchange (peer, at) WHERE verdict = 'rejected' AND raw_size > 0;
 
 -- Jobs that hand received messages to consumers: the effect that the MSH owns.
 CREATE TABLE delivery (
-    id          TEXT PRIMARY KEY,
+    id          TEXT NOT NULL PRIMARY KEY,
     message     TEXT NOT NULL,
     backend     TEXT NOT NULL,
     delivery_key TEXT NOT NULL,
@@ -183,14 +194,16 @@ CREATE TABLE delivery (
     fence       BIGINT NOT NULL DEFAULT 0,
     boot_id     TEXT,
     last_error  TEXT,
-    settled_at  TIMESTAMPTZ
+    settled_at  TIMESTAMPTZ,
+    CHECK (state <> 'received' OR next_at IS NOT NULL)
 );
-CREATE INDEX delivery_due ON delivery (state, next_at);
+CREATE INDEX delivery_due ON delivery (backend, next_at) WHERE state = 'received';
+CREATE INDEX delivery_held ON delivery (backend, lease_owner) WHERE state = 'delivering';
 CREATE INDEX delivery_by_message ON delivery (message);
 
 -- The timeline.
 CREATE TABLE event (
-    id      TEXT PRIMARY KEY,
+    id      TEXT NOT NULL PRIMARY KEY,
     message TEXT NOT NULL,
     at      TIMESTAMPTZ NOT NULL,
     code    TEXT NOT NULL,

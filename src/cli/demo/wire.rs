@@ -61,7 +61,10 @@ impl Wire {
                 tokio::spawn(async move {
                     let service = service_fn(move |request| relay.clone().exchange(target, request));
                     // A connection that the story cuts ends with an error here: that is the point.
-                    let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .keep_alive(false)
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
                 });
             }
         });

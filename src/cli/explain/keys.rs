@@ -62,7 +62,8 @@ fn pem(file: &Path, octets: &[u8], password: &str, extra: &mut Extra) -> Result<
     }
     // Without a callback OpenSSL would ask for the password on the terminal.
     let key = PKey::private_key_from_pem_passphrase(octets, password.as_bytes()).map_err(|_| {
-        strange(file, "the private key cannot be read").next("a password goes into POSTRIDER_KEY_PASSWORD or --password-file")
+        strange(file, "the private key cannot be read")
+            .next("a password goes into POSTRIDER_KEY_PASSWORD or --password-file")
     })?;
     own(file, key, all, extra)
 }
@@ -101,7 +102,8 @@ fn certificates(file: &Path, all: Vec<Certificate>, extra: &mut Extra) -> Result
         return Err(strange(file, "there is no certificate in it"));
     }
     for certificate in all {
-        let list = if certificate.issuer() == certificate.subject() { &mut extra.anchors } else { &mut extra.certificates };
+        let list =
+            if certificate.issuer() == certificate.subject() { &mut extra.anchors } else { &mut extra.certificates };
         list.push(Arc::new(certificate));
     }
     Ok(())

@@ -13,15 +13,15 @@ use openssl::x509::{X509, X509NameBuilder};
 
 /// What a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::cli) enum Purpose {
     Signing,
     Decryption,
 }
 
 /// A key and its certificate, PEM.
-pub(super) struct Pair {
-    pub(super) key: Vec<u8>,
-    pub(super) certificate: Vec<u8>,
+pub(in crate::cli) struct Pair {
+    pub(in crate::cli) key: Vec<u8>,
+    pub(in crate::cli) certificate: Vec<u8>,
 }
 
 /// eDelivery asks for RSA of 3072 bits at least in new keys.
@@ -30,7 +30,7 @@ const DAYS: u32 = 730;
 
 impl Pair {
     /// Makes a pair. The certificate has what partners look for: key usage, and a subject key identifier to name it by.
-    pub(super) fn make(name: &str, purpose: Purpose) -> Result<Self, ErrorStack> {
+    pub(in crate::cli) fn make(name: &str, purpose: Purpose) -> Result<Self, ErrorStack> {
         let key = PKey::from_rsa(Rsa::generate(BITS)?)?;
         let mut subject = X509NameBuilder::new()?;
         subject.append_entry_by_text("CN", name)?;
@@ -64,7 +64,7 @@ impl Pair {
 }
 
 /// A token of 256 random bits, in letters that need no quotes.
-pub(super) fn token() -> Result<String, ErrorStack> {
+pub(in crate::cli) fn token() -> Result<String, ErrorStack> {
     let mut octets = [0; 32];
     openssl::rand::rand_bytes(&mut octets)?;
     Ok(URL_SAFE_NO_PAD.encode(octets))

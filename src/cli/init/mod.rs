@@ -1,6 +1,6 @@
 //! `postrider init`: from an empty folder to a gateway that can send itself a message.
 
-mod keys;
+pub(in crate::cli) mod keys;
 mod plan;
 
 use std::io::{IsTerminal, Write};

@@ -101,7 +101,10 @@ fn report(global: &Global, args: &CheckArgs, rows: &[Value], count: usize) -> Re
     if output.for_people() {
         for row in rows {
             let place = row["place"].as_str().map(|place| format!("{place}: ")).unwrap_or_default();
-            tell(row["severity"].as_str().unwrap_or_default(), &format!("{place}{}", row["message"].as_str().unwrap_or_default()));
+            tell(
+                row["severity"].as_str().unwrap_or_default(),
+                &format!("{place}{}", row["message"].as_str().unwrap_or_default()),
+            );
         }
     } else {
         output.list("postrider.findings/1", "findings", rows, &COLUMNS)?;

@@ -172,14 +172,8 @@ fn known(headers: &[httparse::Header<'_>]) -> Fields {
 }
 
 fn undo(side: Side, line: String, fields: Fields, body: Bytes) -> Capture {
-    let mut capture = Capture {
-        side,
-        line,
-        content_type: fields.content_type,
-        body,
-        undone: Vec::new(),
-        faults: Vec::new(),
-    };
+    let mut capture =
+        Capture { side, line, content_type: fields.content_type, body, undone: Vec::new(), faults: Vec::new() };
     if fields.chunked {
         let (whole, fault) = dechunk(&capture.body);
         capture.body = whole;
@@ -258,7 +252,8 @@ mod tests {
 
     #[test]
     fn chunks_and_lengths_are_undone() {
-        let chunked = of("POST /as4 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+        let chunked =
+            of("POST /as4 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
         assert_eq!((&chunked.body[..], chunked.faults.len(), chunked.side), (&b"abcde"[..], 0, Side::Request));
         let counted = of("HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\nabc");
         assert_eq!((&counted.body[..], counted.side), (&b"ab"[..], Side::Answer(500)));
@@ -274,7 +269,10 @@ mod tests {
         assert_eq!(of("\n<a/>").side, Side::Entity);
         let folded = of("MIME-Version: 1.0\nContent-Type: multipart/related;\n boundary=x\n\n--x");
         assert_eq!(folded.content_type.as_deref(), Some("multipart/related; boundary=x"));
-        assert_eq!(of("--x y\r\nContent-Type: text/xml\r\n\r\n").content_type.unwrap(), "multipart/related; boundary=\"x y\"; type=\"text/xml\"");
+        assert_eq!(
+            of("--x y\r\nContent-Type: text/xml\r\n\r\n").content_type.unwrap(),
+            "multipart/related; boundary=\"x y\"; type=\"text/xml\""
+        );
         for nothing in ["", "  ", "hello", "\u{0}\u{1}\u{2}", "POST /as4 HTTP/1.1\r\nHost: x\r\n"] {
             assert!(read(&Bytes::copy_from_slice(nothing.as_bytes())).is_err(), "{nothing:?}");
         }

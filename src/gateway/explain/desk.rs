@@ -5,8 +5,8 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use crate::config::{Config, Switch};
-use crate::gateway::assemble::{AssembleError, MessageTrust, own_parties, trust};
 use crate::gateway::MessageLimits;
+use crate::gateway::assemble::{AssembleError, MessageTrust, own_parties, trust};
 use crate::msh::judge::PartLimits;
 use crate::msh::signer::SignerTrust;
 use crate::msh::{OwnParties, OwnParty};
@@ -139,7 +139,12 @@ impl SignerTrust for AnyTrust {
         self.any(|judge| judge.pinned(leaf, now))
     }
 
-    fn chained(&self, leaf: &Certificate, chain: &[Arc<Certificate>], now: OffsetDateTime) -> Result<Vec<String>, String> {
+    fn chained(
+        &self,
+        leaf: &Certificate,
+        chain: &[Arc<Certificate>],
+        now: OffsetDateTime,
+    ) -> Result<Vec<String>, String> {
         self.any(|judge| judge.chained(leaf, chain, now))
     }
 }

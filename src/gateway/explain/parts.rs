@@ -108,7 +108,11 @@ fn unnamed(story: &mut Story, taken: &mut Taken, id: String, secured: &Secured) 
     if secured.verified.is_some() {
         refuse(story, taken, Reject::PartUnnamed(id));
     } else {
-        story.say("part", None, format!("the part <{id}> is not named by PayloadInfo: passed over, as nothing is signed"));
+        story.say(
+            "part",
+            None,
+            format!("the part <{id}> is not named by PayloadInfo: passed over, as nothing is signed"),
+        );
     }
 }
 

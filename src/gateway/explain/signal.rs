@@ -13,10 +13,7 @@ use crate::wss::BodyRule;
 pub(super) fn holds_soap(capture: &Capture) -> bool {
     let kind = capture.content_type.as_deref().and_then(|kind| ContentType::parse(kind).ok());
     let soap = kind.is_some_and(|kind| {
-        matches!(
-            kind.essence.as_str(),
-            "application/soap+xml" | "text/xml" | "application/xml" | "multipart/related"
-        )
+        matches!(kind.essence.as_str(), "application/soap+xml" | "text/xml" | "application/xml" | "multipart/related")
     });
     soap && capture.body.iter().any(|octet| !octet.is_ascii_whitespace())
 }
@@ -88,7 +85,8 @@ fn receipt(story: &mut Story, receipt: &Receipt) {
     let text = format!("receipt {} for {}", receipt.message_id, receipt.ref_to);
     let (kind, details) = match &receipt.content {
         ReceiptContent::NonRepudiation(references) => {
-            let line = |r: &crate::wss::Reference| format!("{} {} ({})", r.uri, super::base64(&r.digest), r.digest_method);
+            let line =
+                |r: &crate::wss::Reference| format!("{} {} ({})", r.uri, super::base64(&r.digest), r.digest_method);
             (format!("non-repudiation of {} references", references.len()), references.iter().map(line).collect())
         }
         ReceiptContent::ReceptionAwareness(_) => ("reception awareness, without digests".to_owned(), Vec::new()),

@@ -137,7 +137,8 @@ fn agreed(story: &mut Story, set: &PModeSet, explained: &Explanation) {
         }
         Outcome::Refused { code, text, findings, .. } => {
             let lines = findings.iter();
-            let lines = lines.map(|f| format!("{} {}: expected {}, found `{}`", f.code, f.element, f.expected, f.found));
+            let lines =
+                lines.map(|f| format!("{} {}: expected {}, found `{}`", f.code, f.element, f.expected, f.found));
             story.say("pmode", Some(false), format!("{code}: {text}")).details = lines.collect();
         }
     }

@@ -18,7 +18,7 @@ use time::{OffsetDateTime, UtcOffset};
 #[diesel(postgres_type(name = "timestamptz"))]
 pub struct Instant;
 
-/// The Rust side of [`Instant`], cut to microseconds so that both databases give back what was put in.
+/// The Rust side of `Instant`, cut to microseconds so that both databases give back what was put in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, FromSqlRow, AsExpression)]
 #[diesel(sql_type = Instant)]
 pub struct At(pub OffsetDateTime);
@@ -44,7 +44,10 @@ impl serde::Serialize for At {
 }
 
 fn text(instant: OffsetDateTime) -> Result<String, time::error::Format> {
-    instant.format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
+    // Whatever offset it was made with: Z is written.
+    instant
+        .to_offset(UtcOffset::UTC)
+        .format(format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z"))
 }
 
 impl ToSql<Instant, Sqlite> for At {

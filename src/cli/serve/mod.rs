@@ -1,10 +1,20 @@
-//! `postrider serve`: what it is given.
+//! `postrider serve`: puts the gateway together and runs it until it is told to stop.
+
+mod listeners;
+mod reload;
+mod run;
 
 use std::net::SocketAddr;
 
 use clap::Args;
 
 use super::arguments::Global;
+use super::failure::Failure;
+
+/// Runs the command.
+pub(super) fn run(global: &Global, args: &ServeArgs) -> Result<(), Failure> {
+    run::run(&args.global(global.clone()))
+}
 
 /// Runs the gateway.
 #[derive(Clone, Debug, Default, Args)]

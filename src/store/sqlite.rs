@@ -1,0 +1,80 @@
+//! SQLite: the file, its lock, the one writer and the readers.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
+use diesel::sqlite::SqliteConnection;
+use fs4::fs_std::FileExt;
+
+use super::database::{StoreOptions, WAIT};
+use super::error::StoreError;
+use super::writer::Writer;
+
+pub(super) type SqlitePool = Pool<ConnectionManager<SqliteConnection>>;
+
+/// Readers are refused any change: the writer is the one way in.
+#[derive(Debug)]
+struct ReadOnly;
+
+impl CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for ReadOnly {
+    fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), diesel::r2d2::Error> {
+        pragmas(connection)
+            .and_then(|()| connection.batch_execute("PRAGMA query_only = ON"))
+            .map_err(diesel::r2d2::Error::QueryError)
+    }
+}
+
+/// `busy_timeout` first: the others may have to wait already. A journal that grew under a long reader is cut again.
+fn pragmas(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute(
+        "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
+         PRAGMA journal_size_limit = 67108864;",
+    )
+}
+
+/// One connection.
+pub(super) fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+    let mut connection = SqliteConnection::establish(&path.display().to_string())
+        .map_err(|e| StoreError::Connect(format!("{}: {e}", path.display())))?;
+    pragmas(&mut connection)?;
+    Ok(connection)
+}
+
+/// Locks and opens the file.
+pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<(Writer, SqlitePool), StoreError> {
+    let failed = |source| StoreError::File { path: path.to_owned(), source };
+    let lock = lock(path)?;
+    let connection = connect(path)?;
+    let readers = Pool::builder()
+        .max_size(options.connections.max(2))
+        .min_idle(Some(1))
+        .connection_timeout(WAIT)
+        .test_on_check_out(false)
+        .connection_customizer(Box::new(ReadOnly))
+        .build(ConnectionManager::new(path.display().to_string()))
+        .map_err(|e| StoreError::Connect(e.to_string()))?;
+    let group = usize::try_from(options.group).unwrap_or(256);
+    let writer = Writer::start(connection, group, lock).map_err(failed)?;
+    Ok((writer, readers))
+}
+
+/// One process a file (OUT-29).
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::File { path, source }
+    };
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+    }
+    let mut beside: PathBuf = path.to_owned();
+    beside.as_mut_os_string().push(".lock");
+    let lock = File::options().create(true).truncate(false).write(true).open(&beside).map_err(failed(&beside))?;
+    if !FileExt::try_lock_exclusive(&lock).map_err(failed(&beside))? {
+        return Err(StoreError::InUse(path.to_owned()));
+    }
+    Ok(lock)
+}

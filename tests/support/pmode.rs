@@ -1,0 +1,167 @@
+//! P-Modes as text, for the one side or the other.
+
+/// The unregistered party type of our own scenarios.
+pub(crate) const UNREGISTERED: &str = "urn:oasis:names:tc:ebcore:partyid-type:unregistered";
+
+/// A party of a P-Mode.
+#[derive(Clone, Debug)]
+pub(crate) struct Party {
+    id: String,
+    kind: Option<String>,
+    certificate: Option<String>,
+}
+
+impl Party {
+    /// A party with a type.
+    pub(crate) fn typed(kind: &str, id: &str) -> Self {
+        Self { id: id.to_owned(), kind: Some(kind.to_owned()), certificate: None }
+    }
+
+    /// A party whose id is a URI.
+    pub(crate) fn uri(id: &str) -> Self {
+        Self { id: id.to_owned(), kind: None, certificate: None }
+    }
+
+    /// Signs and is encrypted to with the certificate of `keys/<name>.pem`.
+    pub(crate) fn certificate(mut self, name: &str) -> Self {
+        self.certificate = Some(name.to_owned());
+        self
+    }
+
+    fn xml(&self, element: &str) -> String {
+        let kind = self.kind.as_ref().map_or_else(String::new, |kind| format!(" type=\"{kind}\""));
+        let certificates = self.certificate.as_ref().map_or_else(String::new, |name| {
+            format!(
+                "<SigningCertificate file=\"../keys/{name}.pem\"/><EncryptionCertificate file=\"../keys/{name}.pem\"/>"
+            )
+        });
+        format!("<{element}><Party{kind}>{}</Party>{certificates}</{element}>", self.id)
+    }
+}
+
+/// A P-Mode in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct PMode {
+    /// Its id and file name.
+    pub id: String,
+    profile: String,
+    attributes: String,
+    agreement: Option<String>,
+    initiator: Option<Party>,
+    responder: Option<Party>,
+    address: Option<String>,
+    business: String,
+    leg: String,
+    retry: String,
+    window: String,
+    deliver: bool,
+}
+
+impl PMode {
+    /// With a quick retry, so that no scenario waits for long.
+    pub(crate) fn new(id: &str, profile: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            profile: profile.to_owned(),
+            attributes: String::new(),
+            agreement: None,
+            initiator: None,
+            responder: None,
+            address: None,
+            business: String::new(),
+            leg: String::new(),
+            retry: r#"<Retry retries="5" first="300ms" multiplier="1" max="300ms" jitter="0%" deadline="2min"/>"#
+                .into(),
+            window: "30d".into(),
+            deliver: false,
+        }
+    }
+
+    /// Has `AgreementRef/@pmode` sent.
+    pub(crate) fn named(mut self) -> Self {
+        self.attributes = " sendPModeId=\"true\"".into();
+        self
+    }
+
+    /// `Agreement`.
+    pub(crate) fn agreement(mut self, value: &str) -> Self {
+        self.agreement = Some(value.to_owned());
+        self
+    }
+
+    /// `Initiator` and `Responder`.
+    pub(crate) fn parties(mut self, initiator: Party, responder: Party) -> Self {
+        (self.initiator, self.responder) = (Some(initiator), Some(responder));
+        self
+    }
+
+    /// Only the `Responder`.
+    pub(crate) fn responder(mut self, responder: Party) -> Self {
+        self.responder = Some(responder);
+        self
+    }
+
+    /// `Protocol/Address`.
+    pub(crate) fn to(mut self, address: &str) -> Self {
+        self.address = Some(address.to_owned());
+        self
+    }
+
+    /// `Service` and `Action`.
+    pub(crate) fn service(mut self, kind: Option<&str>, service: &str, action: &str) -> Self {
+        let kind = kind.map_or_else(String::new, |kind| format!(" type=\"{kind}\""));
+        self.business = format!("<Service{kind}>{service}</Service><Action>{action}</Action>");
+        self
+    }
+
+    /// More of the leg, as XML.
+    pub(crate) fn leg(mut self, xml: &str) -> Self {
+        self.leg += xml;
+        self
+    }
+
+    /// Another retry plan, as XML.
+    pub(crate) fn retry(mut self, xml: &str) -> Self {
+        self.retry = xml.to_owned();
+        self
+    }
+
+    /// The duplicate window.
+    pub(crate) fn window(mut self, window: &str) -> Self {
+        self.window = window.to_owned();
+        self
+    }
+
+    /// Delivers to the inbox.
+    pub(crate) fn deliver(mut self) -> Self {
+        self.deliver = true;
+        self
+    }
+
+    /// The file.
+    pub(crate) fn xml(&self) -> String {
+        let agreement = self.agreement.as_ref().map_or_else(String::new, |a| format!("<Agreement>{a}</Agreement>"));
+        let party = |party: &Option<Party>, element| party.as_ref().map_or_else(String::new, |p| p.xml(element));
+        let address =
+            self.address.as_ref().map_or_else(String::new, |a| format!("<Protocol><Address>{a}</Address></Protocol>"));
+        let business = if self.business.is_empty() {
+            String::new()
+        } else {
+            format!("<BusinessInfo>{}</BusinessInfo>", self.business)
+        };
+        let deliver = if self.deliver { "<Deliver to=\"inbox\"/>" } else { "" };
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <PMode xmlns=\"urn:postrider:pmode:1\" id=\"{}\" profile=\"{}\"{}>{agreement}{}{}<Leg>{address}{business}{}\
+             <ReceptionAwareness>{}<DuplicateDetection window=\"{}\"/></ReceptionAwareness>{deliver}</Leg></PMode>\n",
+            self.id,
+            self.profile,
+            self.attributes,
+            party(&self.initiator, "Initiator"),
+            party(&self.responder, "Responder"),
+            self.leg,
+            self.retry,
+            self.window,
+        )
+    }
+}
