@@ -81,6 +81,3 @@ pub(super) fn run(global: &Global, command: &PModeCommand) -> Result<(), Failure
         PModeCommand::Match(args) => matching::run(global, args),
     }
 }
-
-#[cfg(test)]
-mod tests;
