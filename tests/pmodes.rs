@@ -1,6 +1,8 @@
 //! The P-Mode files that come with Postrider: each loads, follows the schema document, and each pair agrees on a
 //! message from one side to the other.
 
+#![expect(clippy::unwrap_used, reason = "a test may: it says where")]
+
 use std::path::{Path, PathBuf};
 
 use openssl::asn1::Asn1Time;

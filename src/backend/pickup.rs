@@ -86,11 +86,11 @@ mod tests {
         fs::write(dir.path().join("a.xml"), "a").unwrap();
         fs::write(dir.path().join(".hidden"), "h").unwrap();
         let now = SystemTime::now();
-        assert_eq!(take(dir.path(), Duration::from_secs(60), now).unwrap(), []);
+        assert_eq!(take(dir.path(), Duration::from_mins(1), now).unwrap(), []);
         let later = now + Duration::from_secs(61);
-        let taken = take(dir.path(), Duration::from_secs(60), later).unwrap();
+        let taken = take(dir.path(), Duration::from_mins(1), later).unwrap();
         assert_eq!(taken.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["a.xml"]);
-        assert_eq!(take(dir.path(), Duration::from_secs(60), later).unwrap(), taken, "a crash takes it again");
+        assert_eq!(take(dir.path(), Duration::from_mins(1), later).unwrap(), taken, "a crash takes it again");
         refused(dir.path(), &taken[0], "no P-Mode").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("refused/a.xml.reason.txt")).unwrap(), "no P-Mode\n");
         assert_eq!(take(dir.path(), Duration::ZERO, later).unwrap(), []);

@@ -39,7 +39,7 @@ pub struct ExplainArgs {
     /// alone are those of signers, or trust anchors when they issued themselves.
     #[arg(long = "key", value_name = "FILE")]
     pub keys: Vec<PathBuf>,
-    /// File with the password of these keys; else the variable POSTRIDER_KEY_PASSWORD has it.
+    /// File with the password of these keys; else the variable `POSTRIDER_KEY_PASSWORD` has it.
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// The moment at which certificates and timestamps are judged; without it now.

@@ -38,6 +38,7 @@ fn failed(error: Failure) -> StoreError {
     StoreError::Migrate(error.to_string())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is a mapping for map")]
 fn texts(versions: Vec<MigrationVersion<'_>>) -> Vec<String> {
     versions.iter().map(ToString::to_string).collect()
 }

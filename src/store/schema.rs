@@ -1,5 +1,7 @@
 //! The tables, once for both databases: written by hand after the migrations, and compared with them by a test.
 
+#![allow(clippy::wildcard_imports, reason = "a table names most of the types it could")]
+
 use diesel::table;
 
 table! {

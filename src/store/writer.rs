@@ -101,7 +101,9 @@ impl Database {
     /// Runs the jobs as one transaction, or, where that breaks, each as one of its own.
     fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
         if jobs.len() > 1 && self.together(&mut jobs).is_ok() {
-            jobs.into_iter().for_each(|job| job.answer(Ok(())));
+            for job in jobs {
+                job.answer(Ok(()));
+            }
             return;
         }
         for mut job in jobs {

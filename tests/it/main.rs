@@ -1,6 +1,7 @@
 //! Gateways as processes, seen from outside: with each other, with scripted partners, and with independent AS4 products.
 
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "it serves other test binaries too")]
 mod support;
 
 mod pair;

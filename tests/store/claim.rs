@@ -83,7 +83,7 @@ fn a_claim_counts_and_records_the_attempt(f: &Fixture) {
         let rows = f.claim(at(n * 100), 10, 10);
         assert_eq!(rows.len(), 1);
         let row = rows[0].clone();
-        assert_eq!((row.attempt_count, row.fence, row.status.as_str()), (i32::try_from(n).unwrap(), n, "sending"));
+        assert_eq!((row.attempt_count, row.fence, row.status.as_str()), (i32::try_from(n).expect("few"), n, "sending"));
         assert_eq!((row.lease_owner.as_deref(), row.boot_id.as_deref()), (Some("a"), Some(f.store.boot())));
         assert_eq!(f.message(&row.message).state, "sending");
         let due = Some(at(n * 100 + 50));

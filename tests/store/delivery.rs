@@ -42,7 +42,7 @@ fn an_offer_that_is_put_off_comes_again_with_the_same_key(f: &Fixture) {
     f.received("m", &["erp"], at(0));
     for n in 1..=3 {
         let job = offers(&f.store, at(n * 100), 10, 10).remove(0);
-        assert_eq!((job.attempts, job.delivery_key.as_str()), (i32::try_from(n).unwrap(), "key-m"));
+        assert_eq!((job.attempts, job.delivery_key.as_str()), (i32::try_from(n).expect("few"), "key-m"));
         let due = Some(at(n * 100 + 50));
         assert!(f.write(move |tx| delivery::put_off(tx, &job, "connection refused", due, at(n * 100 + 1))));
         assert!(offers(&f.store, at(n * 100 + 49), 10, 10).is_empty());

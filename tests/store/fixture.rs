@@ -24,15 +24,15 @@ macro_rules! both {
 pub(crate) use both;
 
 /// Dropped in this order: the store, then what it stood on.
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub store: Store,
     pub options: StoreOptions,
     pub place: Place,
 }
 
-pub enum Place {
-    Sqlite(TempDir),
-    Postgres(TestDatabase),
+pub(crate) enum Place {
+    Sqlite(#[expect(dead_code, reason = "removed when it is dropped")] TempDir),
+    Postgres(#[expect(dead_code, reason = "removed when it is dropped")] TestDatabase),
 }
 
 fn options(url: String) -> StoreOptions {
@@ -46,25 +46,25 @@ fn migrated(options: &StoreOptions) -> Store {
 }
 
 impl Fixture {
-    pub fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let options = options(format!("sqlite:{}", dir.path().join("store.db").display()));
         Self { store: migrated(&options), options, place: Place::Sqlite(dir) }
     }
 
-    pub fn postgres() -> Self {
+    pub(crate) fn postgres() -> Self {
         let database = TestDatabase::new();
         let options = options(database.url.clone());
         Self { store: migrated(&options), options, place: Place::Postgres(database) }
     }
 
     /// Another node on the same database.
-    pub fn node(&self, name: &str) -> Store {
+    pub(crate) fn node(&self, name: &str) -> Store {
         Store::open(&StoreOptions { node: name.to_owned(), ..self.options.clone() }).expect("another node")
     }
 
     /// The same node after a restart.
-    pub fn restarted(mut self) -> Self {
+    pub(crate) fn restarted(mut self) -> Self {
         // What stands in meanwhile is a database of its own.
         let elsewhere = tempfile::tempdir().expect("a folder");
         let url = format!("sqlite:{}", elsewhere.path().join("other.db").display());
@@ -73,19 +73,19 @@ impl Fixture {
         self
     }
 
-    pub fn write<T: Send + 'static>(
+    pub(crate) fn write<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> T {
         self.store.write_blocking(job).expect("a transaction")
     }
 
-    pub fn read<T>(&self, job: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>) -> T {
+    pub(crate) fn read<T>(&self, job: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>) -> T {
         self.store.read_blocking(job).expect("a reading")
     }
 
     /// Submits a message that is due at `due`.
-    pub fn submitted(&self, key: &str, partner: &str, due: At) -> Sending {
+    pub(crate) fn submitted(&self, key: &str, partner: &str, due: At) -> Sending {
         let row = sending("erp", key, partner, due);
         let new = row.clone();
         let made = self.write(move |tx| submit(tx, &new));
@@ -94,21 +94,21 @@ impl Fixture {
     }
 
     /// Claims as the node of this store.
-    pub fn claim(&self, now: At, limit: i64, per_partner: i64) -> Vec<Sending> {
+    pub(crate) fn claim(&self, now: At, limit: i64, per_partner: i64) -> Vec<Sending> {
         claim(&self.store, now, limit, per_partner)
     }
 
-    pub fn row(&self, id: &str) -> Sending {
+    pub(crate) fn row(&self, id: &str) -> Sending {
         let id = id.to_owned();
         self.read(move |tx| Ok(sender_log::by_message(tx, &id)?.expect("a row")))
     }
 
-    pub fn message(&self, id: &str) -> Message {
+    pub(crate) fn message(&self, id: &str) -> Message {
         self.read(|tx| Ok(message::find(tx, id)?.expect("a message")))
     }
 
     /// Stores a received message with delivery jobs for these backends.
-    pub fn received(&self, id: &str, backends: &[&str], due: At) {
+    pub(crate) fn received(&self, id: &str, backends: &[&str], due: At) {
         let new = row(id, Direction::In, Incoming::Received.as_str(), "them", due);
         let jobs: Vec<_> = backends.iter().map(|backend| job(id, backend, due)).collect();
         self.write(move |tx| {
@@ -118,31 +118,31 @@ impl Fixture {
     }
 }
 
-pub fn claim(store: &Store, now: At, limit: i64, per_partner: i64) -> Vec<Sending> {
+pub(crate) fn claim(store: &Store, now: At, limit: i64, per_partner: i64) -> Vec<Sending> {
     let (node, boot) = (store.node().to_owned(), store.boot().to_owned());
     store
         .write_blocking::<_, StoreError, _>(move |tx| sender_log::claim(tx, &node, &boot, now, limit, per_partner))
         .expect("a claim")
 }
 
-pub fn offers(store: &Store, now: At, limit: i64, per_backend: i64) -> Vec<delivery::Job> {
+pub(crate) fn offers(store: &Store, now: At, limit: i64, per_backend: i64) -> Vec<delivery::Job> {
     let (node, boot) = (store.node().to_owned(), store.boot().to_owned());
     store
         .write_blocking::<_, StoreError, _>(move |tx| delivery::claim(tx, &node, &boot, now, limit, per_backend))
         .expect("a claim")
 }
 
-pub fn submit(tx: &mut Tx<'_>, new: &Sending) -> Result<Submitted, StoreError> {
+pub(crate) fn submit(tx: &mut Tx<'_>, new: &Sending) -> Result<Submitted, StoreError> {
     let row = row(&new.message, Direction::Out, Outgoing::Pending.as_str(), &new.partner, new.created_at);
     sender_log::submit(tx, new, |tx| message::insert(tx, &row, &[]))
 }
 
 /// An instant, so many seconds after the first one.
-pub fn at(seconds: i64) -> At {
+pub(crate) fn at(seconds: i64) -> At {
     At(datetime!(2026-01-01 00:00 UTC) + time::Duration::seconds(seconds))
 }
 
-pub fn received(source: &str, id: &str, payload: &str, digests: &str) -> Received {
+pub(crate) fn received(source: &str, id: &str, payload: &str, digests: &str) -> Received {
     Received {
         source: source.to_owned(),
         message_id: id.to_owned(),
@@ -168,7 +168,7 @@ pub fn received(source: &str, id: &str, payload: &str, digests: &str) -> Receive
     }
 }
 
-pub fn reply(key: &Received, body: &str) -> StoredReply {
+pub(crate) fn reply(key: &Received, body: &str) -> StoredReply {
     StoredReply {
         source: key.source.clone(),
         message_id: key.message_id.clone(),
@@ -180,7 +180,7 @@ pub fn reply(key: &Received, body: &str) -> StoredReply {
     }
 }
 
-pub fn row(id: &str, direction: Direction, state: &str, partner: &str, now: At) -> Message {
+pub(crate) fn row(id: &str, direction: Direction, state: &str, partner: &str, now: At) -> Message {
     Message {
         id: id.to_owned(),
         direction: direction.as_str().to_owned(),
@@ -203,7 +203,7 @@ pub fn row(id: &str, direction: Direction, state: &str, partner: &str, now: At) 
     }
 }
 
-pub fn sending(producer: &str, key: &str, partner: &str, due: At) -> Sending {
+pub(crate) fn sending(producer: &str, key: &str, partner: &str, due: At) -> Sending {
     Sending {
         producer: producer.to_owned(),
         key: key.to_owned(),
@@ -232,7 +232,7 @@ pub fn sending(producer: &str, key: &str, partner: &str, due: At) -> Sending {
     }
 }
 
-pub fn job(message: &str, backend: &str, due: At) -> delivery::Job {
+pub(crate) fn job(message: &str, backend: &str, due: At) -> delivery::Job {
     delivery::Job {
         id: format!("job-{message}-{backend}"),
         message: message.to_owned(),
@@ -251,7 +251,7 @@ pub fn job(message: &str, backend: &str, due: At) -> delivery::Job {
     }
 }
 
-pub fn ended(next: Outgoing, due: Option<At>) -> Ended {
+pub(crate) fn ended(next: Outgoing, due: Option<At>) -> Ended {
     Ended {
         next,
         due,
@@ -265,7 +265,7 @@ pub fn ended(next: Outgoing, due: Option<At>) -> Ended {
     }
 }
 
-pub fn receipt() -> Ended {
+pub(crate) fn receipt() -> Ended {
     Ended {
         proof: Some("receipt"),
         outcome: "receipt",
@@ -276,7 +276,7 @@ pub fn receipt() -> Ended {
 }
 
 /// Runs SQL as it stands.
-pub fn execute(tx: &mut Tx<'_>, sql: &str) -> Result<(), StoreError> {
+pub(crate) fn execute(tx: &mut Tx<'_>, sql: &str) -> Result<(), StoreError> {
     use diesel::connection::SimpleConnection;
     match tx {
         Tx::Sqlite(c) => c.batch_execute(sql)?,
@@ -287,13 +287,13 @@ pub fn execute(tx: &mut Tx<'_>, sql: &str) -> Result<(), StoreError> {
 
 impl Fixture {
     /// Runs SQL that differs between the databases.
-    pub fn sql(&self, sqlite: &str, postgres: &str) {
+    pub(crate) fn sql(&self, sqlite: &str, postgres: &str) {
         let sql = if self.store.is_sqlite() { sqlite } else { postgres }.to_owned();
         self.write(move |tx| execute(tx, &sql));
     }
 
     /// So many rows of one partner, all due since the first instant, without their messages.
-    pub fn backlog(&self, partner: &str, rows: u32) {
+    pub(crate) fn backlog(&self, partner: &str, rows: u32) {
         let select = |series: &str| {
             format!(
                 "INSERT INTO sender_log (producer, key, message_id, message, payload_hash, status, created_at, \

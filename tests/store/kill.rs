@@ -33,7 +33,9 @@ fn child() {
             })
         })
         .collect();
-    writers.into_iter().for_each(|writer| writer.join().expect("a writer"));
+    for writer in writers {
+        writer.join().expect("a writer");
+    }
 }
 
 fn accept(store: &Store, id: &str) {
@@ -72,7 +74,7 @@ fn nothing_that_was_answered_is_missing_after_a_kill(f: &Fixture) {
         .expect("a child");
     let begun = Instant::now();
     let lines = || std::fs::read_to_string(&log).expect("the log").lines().map(str::to_owned).collect::<Vec<_>>();
-    while lines().len() < 300 && begun.elapsed() < Duration::from_secs(60) {
+    while lines().len() < 300 && begun.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().expect("a kill");

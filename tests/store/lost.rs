@@ -48,7 +48,9 @@ fn connections_that_died_in_the_pool_are_not_noticed() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|t| t.join().expect("a thread").expect("a transaction"));
+    for t in threads {
+        t.join().expect("a thread").expect("a transaction");
+    }
     cut(&f);
     f.write(|tx| insert(tx, "1"));
     cut(&f);
@@ -124,7 +126,9 @@ fn a_deadlock_is_solved() {
         })
         .into_iter()
         .collect();
-    threads.into_iter().for_each(|t| t.join().expect("a thread").expect("a transaction"));
+    for t in threads {
+        t.join().expect("a thread").expect("a transaction");
+    }
     assert_eq!((f.message("1").size, f.message("2").size), (12, 12));
 }
 

@@ -10,7 +10,7 @@ both!(
     what_was_refused_is_listed_newest_first,
 );
 
-pub fn refused(n: i64, seconds: i64, peer: &str, octets: usize) -> Exchange {
+pub(crate) fn refused(n: i64, seconds: i64, peer: &str, octets: usize) -> Exchange {
     Exchange {
         id: format!("x{n:04}"),
         at: at(seconds),
@@ -26,7 +26,7 @@ pub fn refused(n: i64, seconds: i64, peer: &str, octets: usize) -> Exchange {
         soap: "<S12:Envelope/>".to_owned(),
         mime: String::new(),
         raw: Some(vec![b'x'; octets]),
-        raw_size: i64::try_from(octets).unwrap(),
+        raw_size: i64::try_from(octets).expect("few"),
         answer_status: Some(200),
         answer_head: None,
         answer: None,
@@ -40,7 +40,9 @@ fn record(f: &Fixture, new: Exchange, quota: Quota) {
 /// Which of them have their octets.
 fn kept(f: &Fixture) -> Vec<String> {
     let all = f.read(|tx| exchange::rejected(tx, 1000));
-    all.iter().for_each(|x| assert_eq!(x.raw.as_ref().map_or(0, Vec::len), usize::try_from(x.raw_size).unwrap()));
+    for x in &all {
+        assert_eq!(x.raw.as_ref().map_or(0, Vec::len), usize::try_from(x.raw_size).expect("few"));
+    }
     all.into_iter().filter(|x| x.raw.is_some()).map(|x| x.id).collect()
 }
 

@@ -35,6 +35,7 @@ fn declared(names: &BTreeMap<&str, &str>) -> BTreeMap<String, Table> {
     tables
 }
 
+#[expect(clippy::struct_field_names, reason = "`column` alone is a word of SQL")]
 #[derive(QueryableByName)]
 struct Column {
     #[diesel(sql_type = Text)]

@@ -117,8 +117,8 @@ fn line(stream: &mut impl Read, message: &mut Message) -> io::Result<String> {
 /// A connection with time limits.
 pub(crate) fn connect(to: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&to, Duration::from_secs(5))?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+    stream.set_write_timeout(Some(Duration::from_mins(1)))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

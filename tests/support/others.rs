@@ -125,7 +125,7 @@ pub(crate) fn phase4() -> &'static Receiver {
     PHASE4.get_or_init(|| {
         let maps = ["plain", "signed", "signenc"].map(|id| format!("urn:postrider:agreement:{id}={id}"));
         let mut options = vec!["--default-pmode", "none"];
-        maps.iter().for_each(|map| options.extend(["--map-agreement", map]));
+        options.extend(maps.iter().flat_map(|map| ["--map-agreement", map.as_str()]));
         Receiver::start("phase4", &options)
     })
 }

@@ -114,7 +114,7 @@ impl Drop for Peer {
 
 fn serve(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
     while let Some(request) = http::read(&mut stream, false)? {
         let act = {
             let mut script = shared.script.lock().expect("not poisoned");

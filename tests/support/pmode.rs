@@ -122,13 +122,13 @@ impl PMode {
 
     /// Another retry plan, as XML.
     pub(crate) fn retry(mut self, xml: &str) -> Self {
-        self.retry = xml.to_owned();
+        xml.clone_into(&mut self.retry);
         self
     }
 
     /// The duplicate window.
     pub(crate) fn window(mut self, window: &str) -> Self {
-        self.window = window.to_owned();
+        window.clone_into(&mut self.window);
         self
     }
 

@@ -10,7 +10,7 @@ use diesel::pg::PgConnection;
 use diesel::prelude::*;
 
 /// A database that is dropped with this value.
-pub struct TestDatabase {
+pub(crate) struct TestDatabase {
     name: String,
     /// For `StoreOptions::url`.
     pub url: String,
@@ -18,7 +18,7 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     /// An empty database.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let name = format!("t{}", uuid::Uuid::new_v4().simple());
         admin(&format!("CREATE DATABASE {name}"));
         let url = of(&server().url, &name);
@@ -33,7 +33,7 @@ impl Drop for TestDatabase {
 }
 
 /// Runs a statement outside the test's database.
-pub fn admin(sql: &str) {
+pub(crate) fn admin(sql: &str) {
     let mut connection = PgConnection::establish(&server().url).expect("the test server answers");
     connection.batch_execute(sql).expect("an administrative statement");
 }
@@ -100,6 +100,7 @@ fn start() -> Server {
 }
 
 /// Waits until this process is gone, then stops the server by its id and removes its folder.
+#[expect(clippy::zombie_processes, reason = "it outlives this process")]
 fn guardian(pid: &str, dir: &Path) -> ChildStdin {
     let script = "trap '' INT TERM; read -r _; kill -INT \"$1\"; while kill -0 \"$1\" 2>/dev/null; do sleep 0.1; done; rm -rf \"$2\"";
     let mut child = Command::new("sh")

@@ -46,9 +46,10 @@ pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
     }
     let mut files = Vec::new();
     for path in &args.files {
-        match path.is_dir() {
-            true => folder(path, now, &mut rows, &mut count),
-            false => files.push((path.clone(), text(path)?)),
+        if path.is_dir() {
+            folder(path, now, &mut rows, &mut count);
+        } else {
+            files.push((path.clone(), text(path)?));
         }
     }
     if !files.is_empty() {

@@ -31,7 +31,7 @@ pub(super) async fn run(gateway: Arc<Gateway>, watched: bool, mut stop: watch::R
         match made {
             Ok(made) => watcher = Some(made),
             Err(error) => {
-                emit!(event::PMODE_RELOAD_REFUSED, {}, "the P-Mode folder cannot be watched: {error}; use SIGHUP")
+                emit!(event::PMODE_RELOAD_REFUSED, {}, "the P-Mode folder cannot be watched: {error}; use SIGHUP");
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{Desk, Story};
 use crate::ebms::Party;
 use crate::msh::signer::{self, SignerTrust};
 use crate::msh::{Opened, Reject};
-use crate::pmode::{Leg, PartySpec};
+use crate::pmode::{Leg, PModeSet, PartySpec};
 use crate::wire::xml::c14n;
 use crate::wss::header::{self, KeyName, SecurityHeader, SignedReference, Target};
 use crate::wss::{
@@ -132,7 +132,7 @@ fn known(terms: &Terms<'_>, desk: &Desk) -> Vec<Arc<Certificate>> {
     match terms.sender {
         Some(spec) => spec.signing_at(desk.now).map(|pinned| Arc::clone(&pinned.certificate)).collect(),
         None => {
-            let agreed = desk.pmodes.iter().flat_map(|set| set.iter()).flat_map(|p| [&p.initiator, &p.responder]);
+            let agreed = desk.pmodes.iter().flat_map(PModeSet::iter).flat_map(|p| [&p.initiator, &p.responder]);
             let agreed = agreed.flat_map(|party| &party.signing).map(|pinned| &pinned.certificate);
             let ours = desk.keys.iter().map(|key| &key.certificate);
             desk.certificates.iter().chain(agreed).chain(ours).cloned().collect()
@@ -216,7 +216,7 @@ fn who(story: &mut Story, verified: &Verified, terms: &Terms<'_>, desk: &Desk, s
 
 /// In which P-Mode a certificate stands.
 fn pinned(desk: &Desk, signer: &Arc<Certificate>) -> Option<String> {
-    desk.pmodes.iter().flat_map(|set| set.iter()).find_map(|pmode| {
+    desk.pmodes.iter().flat_map(PModeSet::iter).find_map(|pmode| {
         let party = [&pmode.initiator, &pmode.responder].into_iter().find(|party| {
             party.signing.iter().any(|pinned| pinned.certificate == *signer && pinned.usable_at(desk.now))
         })?;

@@ -56,7 +56,7 @@ fn values_come_from_the_p_mode_then_the_profile_then_its_base() {
     let encrypt = pmode.leg.security.encrypt.as_ref().unwrap();
     assert_eq!(encrypt.accepted, [DataEncryption::Aes256Gcm, DataEncryption::Aes128Gcm]);
     let retry = pmode.leg.reception.retry.unwrap();
-    assert_eq!((retry.retries, retry.first), (3, Duration::from_secs(60)));
+    assert_eq!((retry.retries, retry.first), (3, Duration::from_mins(1)));
     assert!(pmode.leg.compress);
 }
 
@@ -135,7 +135,7 @@ fn parameters_that_contradict_each_other_are_refused_at_their_line() {
 #[test]
 fn identifiers_of_a_p_mode_keep_the_rules_of_the_wire() {
     let word = plain("x", &[("urn:example:party:a", "a"), ("urn:example:service", "My Service")]);
-    let errors = load(&[word.clone()]).unwrap_err();
+    let errors = load(std::slice::from_ref(&word)).unwrap_err();
     assert_eq!(errors.len(), 2, "{}", said(&errors));
     assert!(said(&errors).contains("`Party` is `a`, without type and no absolute URI"));
     assert!(load(&[word.replace("<PMode", "<PMode lenientIdentifiers=\"true\"")]).is_ok());

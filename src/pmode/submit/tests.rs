@@ -52,7 +52,7 @@ fn what_the_p_mode_has_is_sent() {
 #[test]
 fn the_id_of_the_p_mode_is_sent_where_it_is_switched_on() {
     let on = plain("x", &[]).replace("<PMode", "<PMode sendPModeId=\"true\"");
-    let sent = complete(&set(&[on.clone()]), by_id("x")).unwrap().message.agreement.unwrap();
+    let sent = complete(&set(std::slice::from_ref(&on)), by_id("x")).unwrap().message.agreement.unwrap();
     assert_eq!((sent.value.as_str(), sent.pmode.as_deref()), ("urn:example:agreement:1", Some("x")));
     let alone = on.replace("<Agreement>urn:example:agreement:1</Agreement>", "");
     let sent = complete(&set(&[alone]), by_id("x")).unwrap().message.agreement.unwrap();

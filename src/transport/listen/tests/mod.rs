@@ -30,7 +30,7 @@ impl Endpoint for Echo {
     async fn exchange(&self, mut exchange: Exchange) -> Answer {
         assert_eq!(exchange.id.get_version_num(), 7);
         let target = exchange.head.target.clone();
-        match exchange.head.headers.get("x-do").map(|value| value.as_bytes()) {
+        match exchange.head.headers.get("x-do").map(http::HeaderValue::as_bytes) {
             Some(b"panic") => panic!("asked to"),
             Some(b"ignore the body") => return Answer::text(http::StatusCode::FORBIDDEN, "early"),
             Some(b"wait") => tokio::time::sleep(Duration::from_millis(200)).await,
