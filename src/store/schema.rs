@@ -1,11 +1,9 @@
 //! The tables, once for both databases: written by hand after the migrations, and compared with them by a test.
 
-#![allow(clippy::wildcard_imports, reason = "a table names most of the types it could")]
-
 use diesel::table;
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::store::instant::Instant;
 
     inbox (source, message_id) {
@@ -34,7 +32,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Binary, Integer, Text};
     use crate::store::instant::Instant;
 
     reply (source, message_id, digest_set) {
@@ -49,7 +47,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::store::instant::Instant;
 
     message (id) {
@@ -75,7 +73,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     part (message, position) {
@@ -96,7 +94,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     sender_log (producer, key) {
@@ -128,7 +126,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::Text;
     use crate::store::instant::Instant;
 
     package (message) {
@@ -143,7 +141,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::Text;
     use crate::store::instant::Instant;
 
     receipt (message) {
@@ -154,7 +152,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     attempt (message, number) {
@@ -171,7 +169,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     exchange (id) {
@@ -197,7 +195,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     delivery (id) {
@@ -219,7 +217,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::Text;
     use crate::store::instant::Instant;
 
     event (id) {
