@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use time::{Duration, OffsetDateTime};
 
+use super::inclusion;
 use super::open::Opened;
 use super::part::PartPlan;
 use super::parties::OwnParties;
@@ -119,6 +120,9 @@ fn judge(
     };
     age(message, leg, bench.now)?;
     message.parts.iter().try_for_each(|part| payload(part, pmode))?;
+    if message.parts.iter().any(|part| part.href == Href::Body) {
+        inclusion::refuse(opened.envelope.body())?;
+    }
     let security = security_header(opened, leg)?;
     let hrefs: Vec<String> = message.parts.iter().filter_map(attachment).collect();
     let (verified, signer_path) = match &security {

@@ -2,6 +2,7 @@
 
 pub mod conclude;
 mod framing;
+mod inclusion;
 pub mod judge;
 mod open;
 pub mod outcome;

@@ -22,6 +22,8 @@ pub const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-
 pub const WSSE11: &str = "http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd";
 /// WS-Security utility namespace (`wsu:Id`).
 pub const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
+/// XOP: its `Include` stands for octets at an address.
+pub const XOP: &str = "http://www.w3.org/2004/08/xop/include";
 /// `xml:` prefix.
 pub const XML: &str = "http://www.w3.org/XML/1998/namespace";
 /// Namespace of namespace declarations.
