@@ -150,10 +150,7 @@ fn judge(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Conclusio
     let leg = sent.pmode.leg(sent.leg).unwrap_or(&sent.pmode.leg);
     let signature = authenticate(opened, sent, bench);
     let signed = matches!(signature, Ok(true));
-    let mut notes = Vec::new();
-    if let Err(reject) = &signature {
-        notes.push(format!("the answer's signature is not accepted: {reject}"));
-    }
+    let mut notes = Vec::from_iter(distrust(&signature, leg.security.sign.is_some()));
     let mut errors = opened.messaging.errors().filter(|signal| {
         let about = signal.ref_to.as_ref().is_none_or(|id| id == sent.message_id);
         if !about {
@@ -209,6 +206,15 @@ fn authenticate(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Re
     Ok(true)
 }
 
+/// What the timeline says of an answer that proves nothing of its sender: whom an error came from stays open (EB-088).
+fn distrust(signature: &Result<bool, Reject>, agreed: bool) -> Option<String> {
+    match signature {
+        Err(reject) => Some(format!("the answer's signature is not accepted: {reject}")),
+        Ok(false) if agreed => Some("the answer is not signed".to_owned()),
+        Ok(_) => None,
+    }
+}
+
 /// EB-070: every reference of the sent signature must appear in the receipt, of a partner that signed it.
 fn check_receipt(
     receipt: &Receipt,
@@ -254,4 +260,18 @@ fn check_receipt(
     }
     notes.push(format!("{0} of {0} digests agree", sent.references.len()));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_without_signature_is_noted_where_one_is_agreed() {
+        assert_eq!(distrust(&Ok(false), true).as_deref(), Some("the answer is not signed"));
+        assert_eq!(distrust(&Ok(false), false), None);
+        assert_eq!(distrust(&Ok(true), true), None);
+        let refused = Err(Reject::Signer("unknown".to_owned()));
+        assert!(distrust(&refused, false).is_some_and(|note| note.contains("not accepted")));
+    }
 }
