@@ -4,5 +4,6 @@
 #[expect(dead_code, reason = "it serves other test binaries too")]
 mod support;
 
+mod cases;
 mod pair;
 mod phase4;

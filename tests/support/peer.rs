@@ -14,6 +14,8 @@ use super::http::{self, Message};
 pub(crate) enum Act {
     /// Answers with these octets.
     Answer(Vec<u8>),
+    /// Answers with these octets, in which the request's MessageId stands for the given one.
+    About(&'static str, Vec<u8>),
     /// Closes the connection without an answer.
     Drop,
     /// Waits, then does something else.
@@ -141,6 +143,7 @@ fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
     };
     match act {
         Act::Answer(octets) => (Some(message(octets)), false),
+        Act::About(id, octets) => (Some(message(about(id, &octets, request))), false),
         Act::Made(make) => (Some(message(make(request))), false),
         Act::Drop => (None, false),
         Act::Late(wait, then) => {
@@ -150,4 +153,15 @@ fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
         Act::Forward(to) => (http::exchange(to, &request.octets).ok(), false),
         Act::LoseAnswer(to) => (http::exchange(to, &request.octets).ok(), true),
     }
+}
+
+/// The answer with another id in it; its length is told anew where it was told.
+fn about(id: &str, octets: &[u8], request: &Message) -> Vec<u8> {
+    let Some(new) = super::message::element(&request.text(), "MessageId") else { return octets.to_vec() };
+    let text = String::from_utf8_lossy(octets);
+    let (head, body) = text.split_once("\r\n\r\n").expect("an answer has a head");
+    let told = format!("Content-Length: {}", body.len());
+    let body = body.replace(id, &new);
+    let head = head.replace(&told, &format!("Content-Length: {}", body.len()));
+    format!("{head}\r\n\r\n{body}").into_bytes()
 }

@@ -7,6 +7,7 @@ pub(crate) const UNREGISTERED: &str = "urn:oasis:names:tc:ebcore:partyid-type:un
 #[derive(Clone, Debug)]
 pub(crate) struct Party {
     id: String,
+    more: Vec<String>,
     kind: Option<String>,
     certificate: Option<String>,
 }
@@ -14,12 +15,18 @@ pub(crate) struct Party {
 impl Party {
     /// A party with a type.
     pub(crate) fn typed(kind: &str, id: &str) -> Self {
-        Self { id: id.to_owned(), kind: Some(kind.to_owned()), certificate: None }
+        Self { kind: Some(kind.to_owned()), ..Self::uri(id) }
     }
 
     /// A party whose id is a URI.
     pub(crate) fn uri(id: &str) -> Self {
-        Self { id: id.to_owned(), kind: None, certificate: None }
+        Self { id: id.to_owned(), more: Vec::new(), kind: None, certificate: None }
+    }
+
+    /// Has another id besides, a URI too.
+    pub(crate) fn and(mut self, id: &str) -> Self {
+        self.more.push(id.to_owned());
+        self
     }
 
     /// Signs and is encrypted to with the certificate of `keys/<name>.pem`.
@@ -35,7 +42,8 @@ impl Party {
                 "<SigningCertificate file=\"../keys/{name}.pem\"/><EncryptionCertificate file=\"../keys/{name}.pem\"/>"
             )
         });
-        format!("<{element}><Party{kind}>{}</Party>{certificates}</{element}>", self.id)
+        let more: String = self.more.iter().map(|id| format!("<Party>{id}</Party>")).collect();
+        format!("<{element}><Party{kind}>{}</Party>{more}{certificates}</{element}>", self.id)
     }
 }
 
@@ -54,7 +62,9 @@ pub(crate) struct PMode {
     leg: String,
     retry: String,
     window: String,
+    aware: bool,
     deliver: bool,
+    checks: String,
 }
 
 impl PMode {
@@ -73,13 +83,21 @@ impl PMode {
             retry: r#"<Retry retries="5" first="300ms" multiplier="1" max="300ms" jitter="0%" deadline="2min"/>"#
                 .into(),
             window: "30d".into(),
+            aware: true,
             deliver: false,
+            checks: String::new(),
         }
     }
 
     /// Has `AgreementRef/@pmode` sent.
     pub(crate) fn named(mut self) -> Self {
         self.attributes = " sendPModeId=\"true\"".into();
+        self
+    }
+
+    /// Takes plain words as identifiers.
+    pub(crate) fn lenient(mut self) -> Self {
+        self.attributes += " lenientIdentifiers=\"true\"";
         self
     }
 
@@ -132,6 +150,18 @@ impl PMode {
         self
     }
 
+    /// Neither retries nor waits for receipts.
+    pub(crate) fn unaware(mut self) -> Self {
+        self.aware = false;
+        self
+    }
+
+    /// `Checks`, as attributes.
+    pub(crate) fn checks(mut self, attributes: &str) -> Self {
+        self.checks = format!("<Checks {attributes}/>");
+        self
+    }
+
     /// Delivers to the inbox.
     pub(crate) fn deliver(mut self) -> Self {
         self.deliver = true;
@@ -153,15 +183,18 @@ impl PMode {
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <PMode xmlns=\"urn:postrider:pmode:1\" id=\"{}\" profile=\"{}\"{}>{agreement}{}{}<Leg>{address}{business}{}\
-             <ReceptionAwareness>{}<DuplicateDetection window=\"{}\"/></ReceptionAwareness>{deliver}</Leg></PMode>\n",
+             <ReceptionAwareness enabled=\"{}\">{}<DuplicateDetection window=\"{}\"/></ReceptionAwareness>{deliver}</Leg>{}\
+             </PMode>\n",
             self.id,
             self.profile,
             self.attributes,
             party(&self.initiator, "Initiator"),
             party(&self.responder, "Responder"),
             self.leg,
+            self.aware,
             self.retry,
             self.window,
+            self.checks,
         )
     }
 }
