@@ -263,15 +263,4 @@ fn check_receipt(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_without_signature_is_noted_where_one_is_agreed() {
-        assert_eq!(distrust(&Ok(false), true).as_deref(), Some("the answer is not signed"));
-        assert_eq!(distrust(&Ok(false), false), None);
-        assert_eq!(distrust(&Ok(true), true), None);
-        let refused = Err(Reject::Signer("unknown".to_owned()));
-        assert!(distrust(&refused, false).is_some_and(|note| note.contains("not accepted")));
-    }
-}
+mod tests;
