@@ -15,7 +15,7 @@ pub(crate) enum Act {
     /// Answers with these octets.
     Answer(Vec<u8>),
     /// Answers with these octets, in which the request's MessageId stands for the given one.
-    About(&'static str, Vec<u8>),
+    About(String, Vec<u8>),
     /// Closes the connection without an answer.
     Drop,
     /// Waits, then does something else.
@@ -143,7 +143,7 @@ fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
     };
     match act {
         Act::Answer(octets) => (Some(message(octets)), false),
-        Act::About(id, octets) => (Some(message(about(id, &octets, request))), false),
+        Act::About(id, octets) => (Some(message(about(&id, &octets, request))), false),
         Act::Made(make) => (Some(message(make(request))), false),
         Act::Drop => (None, false),
         Act::Late(wait, then) => {

@@ -58,7 +58,7 @@ fn what_the_sender_makes_of_answers() {
         .map(|(number, answer)| Case {
             answer,
             pmode: format!("answer-{number}"),
-            peer: Peer::start([Act::About(PUSHED, octets(&answer.file))]),
+            peer: Peer::start([Act::About(PUSHED.to_owned(), octets(&answer.file))]),
         })
         .collect();
     let builder = Builder::new("sender")
