@@ -12,6 +12,7 @@ use crate::store::{At, StoreError, exchange as exchanges};
 use crate::telemetry::{event, metrics};
 use crate::transport::listen::{Answer, Exchange};
 use crate::wire::soap::Version;
+use crate::wire::visible;
 
 /// A refused request.
 #[derive(Debug)]
@@ -49,8 +50,10 @@ pub(super) async fn answer(gateway: &Gateway, exchange: &Exchange, raw: Vec<u8>,
     metrics::rejected_total(refusal.reject.label()).increment(1);
     metrics::errors_total("out", code.as_str(), "receive").increment(1);
     let partner = refusal.partner.clone().unwrap_or_default();
+    // It quotes what was refused, and that may be anything.
+    let reason = visible(&refusal.reject.to_string()).into_owned();
     emit!(event::RECEIVE_REJECTED, { "message.id" = %id, partner, code = code.as_str(), peer = %exchange.peer, "exchange.id" = %exchange.id },
-        "{id} from {} refused with {}: {}", exchange.peer, code.as_str(), refusal.reject);
+        "{id} from {} refused with {}: {reason}", exchange.peer, code.as_str());
     let reply = if refusal.answerable { signal(gateway, &refusal, now) } else { None };
     let row = exchanges::Exchange {
         id: exchange.id.simple().to_string(),
@@ -62,7 +65,7 @@ pub(super) async fn answer(gateway: &Gateway, exchange: &Exchange, raw: Vec<u8>,
         partner: refusal.partner.clone(),
         peer: exchange.peer.ip().to_string(),
         code: Some(code.as_str().to_owned()),
-        reason: Some(refusal.reject.to_string()),
+        reason: Some(reason),
         request_head: exchange.head.octets.to_vec(),
         soap: refusal.soap.clone(),
         mime: "{}".to_owned(),

@@ -5,6 +5,7 @@
 
 use crate::ebms::{Code, EbmsError, HeaderError};
 use crate::pmode;
+use crate::wire::visible;
 use crate::wss::{Failure, WssError};
 
 /// One text for whatever is wrong with a signature or its signer.
@@ -99,9 +100,9 @@ impl Reject {
         match self {
             Self::Header(error) => error.errors(),
             Self::Agreement(refusal) if !refusal.findings.is_empty() => {
-                refusal.findings.iter().map(|f| EbmsError::new(Code::read(f.code), f.detail())).collect()
+                refusal.findings.iter().map(|f| EbmsError::new(Code::read(f.code), visible(&f.detail()))).collect()
             }
-            other => vec![EbmsError::new(other.code(), other.detail())],
+            other => vec![EbmsError::new(other.code(), visible(&other.detail()))],
         }
     }
 

@@ -3,4 +3,7 @@
 pub mod gzip;
 pub mod mime;
 pub mod soap;
+mod visible;
 pub mod xml;
+
+pub use visible::visible;

@@ -6,6 +6,7 @@ use crate::ebms::code::{Code, Severity};
 use crate::ebms::message_id::{BadMessageId, MessageId};
 use crate::ebms::model::{EbmsError, UnitKind};
 use crate::ebms::timestamp::BadTimestamp;
+use crate::wire::visible;
 use crate::wire::xml::{Node, names};
 
 /// A rule of the header that was broken.
@@ -206,17 +207,11 @@ fn place(node: Node<'_>) -> String {
 
 fn excerpt(value: &str) -> String {
     const MOST: usize = 120;
-    let mut cut: String = value.chars().take(MOST).flat_map(visible).collect();
+    let mut cut = visible(&value.chars().take(MOST).collect::<String>()).into_owned();
     if value.chars().nth(MOST).is_some() {
         cut.push('…');
     }
     cut
-}
-
-/// Control characters as their escapes: the text goes into logs and answers (AT-25).
-fn visible(c: char) -> impl Iterator<Item = char> {
-    let (plain, escaped) = if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
-    plain.into_iter().chain(escaped.into_iter().flatten())
 }
 
 /// A header that is refused as a whole.

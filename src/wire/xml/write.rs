@@ -15,7 +15,7 @@ impl Display for Text<'_> {
             '<' => Some("&lt;"),
             '>' => Some("&gt;"),
             '\r' => Some("&#xD;"),
-            _ => None,
+            other => unfit(other),
         })
     }
 }
@@ -29,9 +29,15 @@ impl Display for Value<'_> {
             '\t' => Some("&#x9;"),
             '\n' => Some("&#xA;"),
             '\r' => Some("&#xD;"),
-            _ => None,
+            other => unfit(other),
         })
     }
+}
+
+/// What XML 1.0 §2.2 has no place for, in whatever form: what we write can always be read.
+fn unfit(c: char) -> Option<&'static str> {
+    let fits = !c.is_ascii_control() || matches!(c, '\t' | '\n' | '\r' | '\u{7F}');
+    (!fits || matches!(c, '\u{FFFE}' | '\u{FFFF}')).then_some("\u{FFFD}")
 }
 
 fn escape(f: &mut fmt::Formatter<'_>, text: &str, rule: impl Fn(char) -> Option<&'static str>) -> fmt::Result {
@@ -51,5 +57,20 @@ pub fn attribute(out: &mut String, name: &str, value: Option<&str>) {
     if let Some(value) = value {
         // Writing to a String cannot fail.
         let _ = write!(out, r#" {name}="{}""#, Value(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::xml::{Document, Limits};
+
+    #[test]
+    fn whatever_is_written_can_be_read() {
+        let wild = "a&b<c>\"d'\t\n\r\0\u{1b}\u{7f}\u{9b}\u{FFFE}\u{FFFF}\u{1F9FE}";
+        let tame = "a&b<c>\"d'\t\n\r\u{FFFD}\u{FFFD}\u{7f}\u{9b}\u{FFFD}\u{FFFD}\u{1F9FE}";
+        let text = format!("<x y=\"{}\">{}</x>", Value(wild), Text(wild));
+        let document = Document::parse(&text, &Limits::PMODE).unwrap();
+        assert_eq!((document.root().text().as_str(), document.root().attribute("y")), (tame, Some(tame)));
     }
 }
