@@ -1,6 +1,6 @@
 //! Log lines: to standard error, for people or as JSON, at a level that can be changed while running.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use thiserror::Error;
 use tracing_subscriber::layer::SubscriberExt;
@@ -60,11 +60,37 @@ pub fn init(format: Format, level: &str) -> Result<LogControl, LogError> {
     let (filter, handle) = reload::Layer::new(filter(level)?);
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let lines = match format {
-        Format::Text => fmt::layer().with_writer(std::io::stderr).with_ansi(colour).boxed(),
+        Format::Text => fmt::layer().with_writer(|| OneLine(std::io::stderr())).with_ansi(colour).boxed(),
         Format::Json => fmt::layer().with_writer(std::io::stderr).json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry().with(filter).with(lines).try_init()?;
     Ok(LogControl { filter: handle })
+}
+
+/// An event stays one line, whatever a partner wrote into it (AT-25): control characters are shown. Escape sequences
+/// that are not ours have been taken out before.
+struct OneLine<W>(W);
+
+impl<W: Write> Write for OneLine<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = event.strip_suffix(b"\n").unwrap_or(event);
+        let acts = |octet: &u8| octet.is_ascii_control() && *octet != 0x1b;
+        if !text.iter().any(acts) {
+            self.0.write_all(event)?;
+            return Ok(event.len());
+        }
+        let mut shown = Vec::with_capacity(event.len() + 8);
+        for octet in text {
+            if acts(octet) { shown.extend(std::ascii::escape_default(*octet)) } else { shown.push(*octet) }
+        }
+        shown.extend_from_slice(&event[text.len()..]);
+        self.0.write_all(&shown)?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn filter(level: &str) -> Result<EnvFilter, LogError> {
@@ -73,7 +99,6 @@ fn filter(level: &str) -> Result<EnvFilter, LogError> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::sync::{Arc, Mutex};
 
     use super::*;
@@ -111,6 +136,22 @@ mod tests {
         assert_eq!(line["attempt"], 13);
         assert_eq!(line["message"], "m@blue gave up");
         assert_eq!(line["next"], event::SEND_FAILED.remedy);
+    }
+
+    #[test]
+    fn an_event_stays_one_line() {
+        let sink = Sink::default();
+        let writer = sink.clone();
+        let lines = fmt::layer().with_writer(move || OneLine(writer.clone())).with_ansi(false);
+        let subscriber = tracing_subscriber::registry().with(lines);
+        tracing::subscriber::with_default(subscriber, || {
+            let id = "x\r\n2026-12-01T00:00:00Z ERROR forged\0\u{1b}[31m";
+            crate::emit!(event::SEND_FAILED, { partner = id }, "{id} gave up");
+        });
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("x\\r\\n2026-12-01T00:00:00Z ERROR forged\\x00"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
     }
 
     #[test]
