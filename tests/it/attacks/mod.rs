@@ -38,6 +38,7 @@ fn refused(node: &Node, what: &str, request: &[u8], allowed: &[&str]) -> Message
     assert!(begun.elapsed() < SOON, "{what} took {:?}", begun.elapsed());
     assert!(elements(&text, "Receipt").is_empty(), "{what} got a receipt: {text}");
     let right = !found.is_empty() && found.iter().all(|code| allowed.contains(&code.as_str()));
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{what}: the answer holds {text:?}");
     assert!(right, "{what}: {found:?} is not among {allowed:?}: {} {text}", answer.status());
     answer
 }
@@ -50,6 +51,10 @@ fn still_works(node: &Node) {
     assert!(message::is_receipt(&answer, id), "{}", answer.text());
     assert!(begun.elapsed() < SOON, "a good message waited {:?}", begun.elapsed());
     assert_eq!(node.inbox.take(id).part(1), b"<still/>");
+    // What a stranger writes is never what a database cannot hold.
+    let log = node.log();
+    let failed = log.lines().find(|line| line.contains("store.unavailable"));
+    assert_eq!(failed, None, "something could not be written down");
 }
 
 /// [`message::plain`] with something in place of a piece of it; its length is told anew.

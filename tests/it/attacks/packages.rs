@@ -7,6 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{altered, open, refused, still_works};
+use crate::support::database::Database;
 use crate::support::inbox::Inbox;
 use crate::support::{http, message};
 
@@ -127,9 +128,8 @@ fn named(id: &str, name: &str) -> Vec<u8> {
     altered(id, head, &format!("{head}Content-Disposition: attachment; filename=\"{name}\"\r\n"))
 }
 
-#[test]
-fn names_of_a_message_are_never_names_of_files() {
-    let node = open(|builder| builder);
+fn names_of_a_message_are_never_names_of_files(database: Database) {
+    let node = open(|builder| builder.database(database));
     let long = "n".repeat(5_000);
     for (number, name) in ["/etc/cron.d/x", "..\\..\\x", "..%2f..%2fx", "CON", &long].into_iter().enumerate() {
         let id = format!("name-{number}@node.example");
@@ -144,5 +144,46 @@ fn names_of_a_message_are_never_names_of_files() {
         !folders.iter().any(|folder| inside.starts_with(folder))
     });
     assert_eq!(strange, None, "a file that nobody asked for");
+    still_works(&node);
+}
+
+#[test]
+fn names_of_a_message_are_never_names_of_files_on_sqlite() {
+    names_of_a_message_are_never_names_of_files(Database::Sqlite);
+}
+
+#[test]
+fn names_of_a_message_are_never_names_of_files_on_postgresql() {
+    names_of_a_message_are_never_names_of_files(Database::Postgres);
+}
+
+/// AT-25, AT-31: whatever is refused can be written down, with its reason.
+#[test]
+fn what_no_database_holds_is_refused_and_told() {
+    let node = open(|builder| builder.database(Database::Postgres));
+    let value = "<eb:ConversationId>c1<";
+    let head = "Content-ID: <p1@node.example>";
+    for (from, to, codes) in [
+        (value, "<eb:ConversationId>c\0<", INVALID),
+        (value, "<eb:ConversationId>c&#0;<", INVALID),
+        (value, "<eb:ConversationId>c\u{FFFF}<", INVALID),
+        (value, "<eb:\0>c1<", INVALID),
+        (">Deliver<", ">De\u{7f}\u{9b}31mliver<", &["EBMS:0001"]),
+        ("<eb:PartyId>urn:example:party:a", "<eb:PartyId type=\"t\">&#13;&#10;ERROR forged", &["EBMS:0001"]),
+        (head, "Content-ID: <p1\0@node.example>", &["EBMS:0007"]),
+        (head, "\0: <p1@node.example>", &["EBMS:0007"]),
+        (
+            head,
+            "Content-ID: <p1@node.example>\r\nContent-Transfer-Encoding: \u{1}'; drop table message;--",
+            &["EBMS:0007"],
+        ),
+    ] {
+        refused(&node, &format!("{to:?}"), &altered("odd@node.example", from, to), codes);
+    }
+    assert_eq!(node.api.get("/api/v1/rejected").text().matches("\"code\":").count(), 9, "each is written down");
+    let log = node.log();
+    let acts = |c: char| c.is_control() && c != '\n';
+    let odd = log.lines().find(|line| line.contains(acts) || line.starts_with("ERROR forged"));
+    assert_eq!(odd, None, "a stranger's words act in the log");
     still_works(&node);
 }

@@ -135,3 +135,29 @@ fn what_is_older_than_the_memory_of_duplicates_is_refused() {
     assert_eq!(kept.text().matches("dup-1@node.example").count(), 2, "the evidence is kept: {}", kept.text());
     super::still_works(&node);
 }
+
+/// AT-25: a partner's words are told, and write no line of their own.
+#[test]
+fn an_error_of_a_partner_forges_no_line_of_the_log() {
+    let forged = "no&#13;&#10;2026-12-01T00:00:00.000000Z ERROR forged";
+    let error = format!(
+        "<S:Envelope xmlns:S=\"http://www.w3.org/2003/05/soap-envelope\" \
+         xmlns:eb=\"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/\"><S:Header>\
+         <eb:Messaging S:mustUnderstand=\"true\"><eb:SignalMessage><eb:MessageInfo>\
+         <eb:Timestamp>2026-07-01T10:00:01.000Z</eb:Timestamp><eb:MessageId>e1@peer.example</eb:MessageId>\
+         </eb:MessageInfo><eb:Error errorCode=\"EBMS:0004\" severity=\"failure\"><eb:Description xml:lang=\"en\">{forged}\
+         </eb:Description><eb:ErrorDetail>{forged}</eb:ErrorDetail></eb:Error></eb:SignalMessage></eb:Messaging>\
+         </S:Header><S:Body/></S:Envelope>"
+    );
+    let partner = Peer::start([Act::Answer(http::answer(200, "application/soap+xml", error.as_bytes()))]);
+    let blue = site("blue", &pki().blue, &partner.url());
+    let id = blue.api.submit(&order());
+    let failed = blue.api.until(&id, "failed");
+    assert!(failed["error"].as_str().is_some_and(|e| e.contains("ERROR forged")), "it is told: {failed}");
+    let own = http::exchange(blue.msh, &http::post("/as4", "application/soap+xml", error.as_bytes()));
+    assert_eq!(own.expect("an answer").status(), 204, "in a request of its own, too");
+    let log = blue.log();
+    assert!(log.contains("ERROR forged"), "{log}");
+    let line = log.lines().find(|line| line.starts_with("2026-12-01T00:00:00.000000Z ERROR forged"));
+    assert_eq!(line, None);
+}

@@ -4,6 +4,7 @@ use super::expected::{Book, Kind, octets};
 use super::outcome::{self, Wanted};
 use super::sites::{A, AGREEMENT, B};
 use super::{Faults, none, settle, sites};
+use crate::support::database::Database;
 use crate::support::http;
 
 const PROCESS: &str = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0";
@@ -44,7 +45,7 @@ fn request(id: &str, document: &[u8]) -> Vec<u8> {
 #[test]
 fn standard_business_documents_against_the_header() {
     let book = Book::read();
-    let node = sites::site("documents");
+    let node = sites::site("documents", Database::Sqlite);
     let mut faults = Faults::new();
     for case in &book.document {
         let (document, id) = (octets(&case.file), format!("{}@node.example", case.file));

@@ -6,41 +6,47 @@ use std::time::Duration;
 use super::expected::{Book, Kind, Request, octets};
 use super::outcome::{self, Wanted};
 use super::{Faults, none, settle, sites};
+use crate::support::database::Database;
 use crate::support::http::{self, Message};
 use crate::support::inbox::Inbox;
 use crate::support::message;
 use crate::support::node::Node;
 
 #[test]
-fn what_the_plain_gateway_is_sent() {
-    replay("open");
+fn what_the_plain_gateway_is_sent_on_sqlite() {
+    replay("open", Database::Sqlite);
+}
+
+#[test]
+fn what_the_plain_gateway_is_sent_on_postgresql() {
+    replay("open", Database::Postgres);
 }
 
 #[test]
 fn what_the_gateway_of_looser_agreements_is_sent() {
-    replay("loose");
+    replay("loose", Database::Sqlite);
 }
 
 #[test]
 fn what_the_gateway_that_wants_security_is_sent() {
-    replay("secured");
+    replay("secured", Database::Sqlite);
 }
 
 /// All requests of a site: on one gateway, but for those whose id another has.
-fn replay(site: &str) {
+fn replay(site: &str, database: Database) {
     let book = Book::read();
     let (alone, together): (Vec<_>, Vec<_>) =
         book.request.iter().filter(|r| r.site == site).partition(|request| request.alone);
     assert!(!together.is_empty(), "nothing is sent to {site}");
-    let mut faults = on_one(&book, site, &together);
+    let mut faults = on_one(&book, site, database, &together);
     for request in alone {
-        faults.extend(on_one(&book, site, &[request]));
+        faults.extend(on_one(&book, site, database, &[request]));
     }
     none(faults);
 }
 
-fn on_one(book: &Book, site: &str, requests: &[&Request]) -> Faults {
-    let node = sites::site(site);
+fn on_one(book: &Book, site: &str, database: Database, requests: &[&Request]) -> Faults {
+    let node = sites::site(site, database);
     let outside = surroundings(&node);
     let mut faults = Faults::new();
     // First every answer, then the deliveries: one broken case does not hide another's.
@@ -187,6 +193,7 @@ fn harm(node: &Node, outside: &[bool]) -> Faults {
     let log = node.log();
     // AT-25: a line that a partner wrote.
     faults.extend(log.lines().filter(|l| l.starts_with("ERROR forged")).map(|l| format!("forged: {l}")));
-    faults.extend(log.lines().filter(|l| l.contains("panicked")).map(str::to_owned));
+    let bad = ["panicked", "store.unavailable"];
+    faults.extend(log.lines().filter(|l| bad.iter().any(|word| l.contains(word))).map(str::to_owned));
     faults
 }

@@ -1,5 +1,6 @@
 //! The gateways that the cases are sent to, by the names in `expected.toml`.
 
+use crate::support::database::Database;
 use crate::support::keys::pki;
 use crate::support::node::{Builder, Node};
 use crate::support::pmode::{PMode, Party};
@@ -30,7 +31,7 @@ fn of(pmodes: impl IntoIterator<Item = PMode>) -> Builder {
 }
 
 /// Starts a gateway.
-pub(super) fn site(name: &str) -> Node {
+pub(super) fn site(name: &str, database: Database) -> Node {
     let builder = match name {
         // What the cases are written for, and what is agreed with the same partner besides.
         "open" => of([
@@ -59,5 +60,5 @@ pub(super) fn site(name: &str) -> Node {
         "documents" => of([bare("documents").checks("sbdh=\"enforce\"")]),
         other => panic!("no site is named {other}"),
     };
-    builder.start()
+    builder.database(database).start()
 }
