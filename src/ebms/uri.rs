@@ -57,8 +57,9 @@ impl Cid {
         if !scheme.eq_ignore_ascii_case("cid") {
             return None;
         }
-        // Octets that are no UTF-8 after decoding cannot stand in a Content-ID; the spelling is all there is.
-        let content_id = percent_decode_str(written).decode_utf8().map_or_else(|_| written.to_owned(), Into::into);
+        // What is no UTF-8 after decoding, or acts, cannot stand in a Content-ID; the spelling is all there is.
+        let decoded = percent_decode_str(written).decode_utf8().ok().filter(|id| !id.contains(char::is_control));
+        let content_id = decoded.map_or_else(|| written.to_owned(), Into::into);
         Some(Self { written: written.to_owned(), content_id })
     }
 
@@ -135,7 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_are_no_utf8_leave_the_spelling() {
-        assert_eq!(Cid::parse("cid:%FF@x").unwrap().content_id(), "%FF@x");
+    fn what_no_content_id_can_hold_leaves_the_spelling() {
+        for id in ["%FF@x", "a%00@x", "a%0D%0A@x"] {
+            assert_eq!(Cid::parse(&format!("cid:{id}")).unwrap().content_id(), id);
+        }
     }
 }

@@ -34,10 +34,24 @@ impl Reference {
     }
 }
 
-/// The Content-ID that a `cid:` URL names (RFC 2392): without angle brackets, percent escapes decoded.
+/// The Content-ID that a `cid:` URL names (RFC 2392): without angle brackets, percent escapes decoded. None where the
+/// result can stand in no Content-ID: such a part is not covered by a signature, and not encrypted.
 #[must_use]
 pub fn content_id(uri: &str) -> Option<String> {
     let escaped = uri.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("cid:")).map(|_| &uri[4..])?;
     let id = percent_encoding::percent_decode_str(escaped).decode_utf8().ok()?;
-    (!id.is_empty()).then(|| id.into_owned())
+    (!id.is_empty() && !id.contains(char::is_control)).then(|| id.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_names_what_a_content_id_can_hold() {
+        assert_eq!(content_id("CID:a%40b").as_deref(), Some("a@b"));
+        for url in ["cid:", "cid:%FF@x", "cid:a%00@x", "cid:a%0A@x", "#a", "http://a"] {
+            assert_eq!(content_id(url), None, "{url}");
+        }
+    }
 }

@@ -81,7 +81,8 @@ fn description() -> impl Strategy<Value = Description> {
 fn href() -> impl Strategy<Value = Href> {
     prop_oneof![
         Just(Href::Body),
-        text().prop_map(|id| Href::Attachment(Cid::of(&id))),
+        // A Content-ID holds no control characters.
+        text().prop_map(|id| Href::Attachment(Cid::of(&id.replace(char::is_control, "_")))),
         "[a-z_][a-z0-9]{0,9}".prop_map(Href::Element),
         "https?://[a-z]{1,9}/[a-z%?]{0,9}".prop_map(Href::External),
     ]
