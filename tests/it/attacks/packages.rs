@@ -187,3 +187,24 @@ fn what_no_database_holds_is_refused_and_told() {
     assert_eq!(odd, None, "a stranger's words act in the log");
     still_works(&node);
 }
+
+/// The same, where the octets come in escapes: the header is advisory, the reference is not.
+#[test]
+fn escapes_of_what_no_database_holds() {
+    let node = open(|builder| builder.database(Database::Postgres));
+    let head = "Content-ID: <p1@node.example>\r\n";
+    let name = format!("{head}Content-Disposition: attachment; filename*=UTF-8''a%00b%0Ac%9B\r\n");
+    let id = "escaped@node.example";
+    let answer = http::exchange(node.msh, &altered(id, head, &name)).expect("an answer");
+    assert!(message::is_receipt(&answer, id), "{}", answer.text());
+    assert_eq!(node.inbox.take(id).part(1), b"<payload/>");
+    let (from, to) = ("cid:p1@node.example", "cid:p1%00@node.example");
+    let request = String::from_utf8(altered("cid@node.example", from, to)).expect("it is text");
+    let (_, body) = request.split_once("\r\n\r\n").expect("a request has a head");
+    let body = body.replacen("<p1@node.example>", "<p1%00@node.example>", 1);
+    let media_type = "multipart/related; boundary=\"b1\"; type=\"application/soap+xml\"";
+    let answer = http::exchange(node.msh, &http::post("/as4", media_type, body.as_bytes())).expect("an answer");
+    assert!(message::is_receipt(&answer, "cid@node.example"), "the spelling names it: {}", answer.text());
+    assert_eq!(node.inbox.take("cid@node.example").part(1), b"<payload/>");
+    still_works(&node);
+}
