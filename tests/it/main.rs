@@ -5,4 +5,5 @@
 mod support;
 
 mod pair;
+mod peppol;
 mod phase4;
