@@ -7,7 +7,7 @@ use crate::ebms::{Cid, Href};
 use crate::msh::{CheckedPart, Opened, PartCheck, PartPlan, Reject};
 use crate::store::payload::{PayloadError, PayloadStore, Stored, Writer};
 use crate::wire::mime::PartHead;
-use crate::wire::xml::c14n;
+use crate::wire::xml::{Node, c14n};
 
 /// Why parts could not be taken.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +76,9 @@ pub(super) fn body(opened: &Opened, store: &PayloadStore) -> Result<Option<Spool
     let (Some(payload), None) = (elements.next(), elements.next()) else {
         return Err(Reject::PartMissing("Body: exactly one element".to_owned()).into());
     };
+    if included(payload) {
+        return Err(Reject::External("xop:Include in the Body".to_owned()).into());
+    }
     let octets = c14n::canonical(payload, None);
     let mut writer = store.writer();
     writer.push(&octets)?;
@@ -93,6 +96,12 @@ pub(super) fn body(opened: &Opened, store: &PayloadStore) -> Result<Option<Spool
         note: None,
     };
     Ok(Some(SpooledPart { checked, stored: writer.finish()?, file_name: None }))
+}
+
+/// Whether content stands elsewhere (XOP): nothing is ever fetched, and a part that was not signed is no payload (AT-24).
+/// The reader's limit bounds the depth.
+fn included(node: Node<'_>) -> bool {
+    node.is("http://www.w3.org/2004/08/xop/include", "Include") || node.elements().any(included)
 }
 
 async fn part(

@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "it serves other test binaries too")]
 mod support;
 
+mod cases;
 mod pair;
 mod peppol;
 mod phase4;

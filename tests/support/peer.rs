@@ -23,7 +23,26 @@ pub(crate) enum Act {
     /// Hands the request on and loses the answer.
     LoseAnswer(SocketAddr),
     /// Answers by what the request is.
-    Made(fn(&Message) -> Vec<u8>),
+    Made(Make),
+}
+
+/// Makes an answer from a request.
+#[derive(Clone)]
+pub(crate) struct Make(Arc<MakeFn>);
+
+type MakeFn = dyn Fn(&Message) -> Vec<u8> + Send + Sync;
+
+impl std::fmt::Debug for Make {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Make")
+    }
+}
+
+impl Act {
+    /// Answers by what the request is.
+    pub(crate) fn made(make: impl Fn(&Message) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::Made(Make(Arc::new(make)))
+    }
 }
 
 /// A request, and what was answered.
@@ -141,7 +160,7 @@ fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
     };
     match act {
         Act::Answer(octets) => (Some(message(octets)), false),
-        Act::Made(make) => (Some(message(make(request))), false),
+        Act::Made(Make(make)) => (Some(message(make(request))), false),
         Act::Drop => (None, false),
         Act::Late(wait, then) => {
             std::thread::sleep(wait);
