@@ -8,3 +8,4 @@ mod cases;
 mod pair;
 mod peppol;
 mod phase4;
+mod serve;
