@@ -5,6 +5,7 @@
 mod support;
 
 mod cases;
+mod notify;
 mod pair;
 mod peppol;
 mod phase4;
