@@ -22,7 +22,7 @@ const ADAPTERS: usize = 2;
 /// Plain data of ring 1 that P-Modes hold: the one import that points outwards, and it is a value.
 const OUTWARD: [(&str, &str); 1] = [("pmode", "msh::reliability")];
 /// Crates that rings 0 and 1 may use.
-const CORE_CRATES: [&str; 21] = [
+const CORE_CRATES: [&str; 20] = [
     "base64",
     "bytes",
     "encoding_rs",
@@ -35,7 +35,6 @@ const CORE_CRATES: [&str; 21] = [
     "openssl_sys",
     "percent_encoding",
     "quick_xml",
-    "quoted_printable",
     "serde",
     "serde_json",
     "strsim",

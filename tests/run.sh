@@ -46,7 +46,7 @@ postgres() {
 [ -n "${POSTRIDER_TEST_POSTGRES:-}" ] || postgres
 
 # The independent AS4 products, from public registries; a second time this does nothing.
-[ "${POSTRIDER_WITHOUT_PEERS:-}" = 1 ] || conformance/peers/setup.sh keys phase4
+[ "${POSTRIDER_WITHOUT_PEERS:-}" = 1 ] || conformance/peers/setup.sh keys phase4 oxalis pyas4
 
 log="$work.log"
 status=0

@@ -34,7 +34,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use time::OffsetDateTime;
 
-pub use agreements::{Agreements, AgreementsError, FolderFiles, load as load_pmodes};
+pub use agreements::{Agreements, AgreementsError, FolderFiles, load as load_pmodes, load_files as load_pmode_files};
 pub use assemble::{AssembleError, assemble, certificates, own_parties, trust};
 pub use outpart::{OutPart, OutPartError, PartMeta, PreparedPart};
 
@@ -129,6 +129,13 @@ impl Gateway {
         intake::IntakeLimits { soap: self.limits.soap, parts: self.limits.parts }
     }
 
+    /// Loads the P-Modes anew, and with them the anchors that they name, whose files may have changed.
+    pub fn reload(&self, now: OffsetDateTime) -> Result<usize, AgreementsError> {
+        let count = self.agreements.reload(now)?;
+        self.tls.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(count)
+    }
+
     /// TLS towards a partner: the system's roots, or the anchors of its P-Mode.
     fn client_tls(&self, pmode: &PMode) -> Result<Option<ClientTls>, TlsError> {
         let leg = &pmode.leg.protocol;
@@ -142,7 +149,11 @@ impl Gateway {
         let trust = if leg.tls_anchors.is_empty() {
             Trust::System
         } else {
-            let pem = leg.tls_anchors.iter().filter_map(|path| std::fs::read(path).ok()).flatten().collect();
+            let mut pem = Vec::new();
+            for path in &leg.tls_anchors {
+                let read = std::fs::read(path);
+                pem.extend(read.map_err(|e| TlsError::unreadable(path, &e))?);
+            }
             Trust::Anchors(pem)
         };
         let tls = ClientTls::new(&ClientTlsOptions { trust, identity: None })?;

@@ -3,32 +3,28 @@
 //! The timeline, the API and the log always know; a producer that has a webhook of its own name gets a call, which is a
 //! delivery of its own: at least once, with the same key.
 
-use std::sync::Arc;
-
 use super::{Gateway, ids};
-use crate::emit;
-use crate::store::sender_log::{Ended, Sending};
-use crate::store::{At, Incoming, Outgoing, StoreError, delivery};
-use crate::telemetry::event;
+use crate::store::sender_log::Sending;
+use crate::store::{At, Incoming, Outgoing, delivery};
 
-/// Queues the notification.
-pub(super) async fn producer(gateway: &Arc<Gateway>, row: &Sending, ended: &Ended) {
+/// The notification of a message's end, where one is wanted: to be added in the transaction that ends it.
+pub(super) fn job(gateway: &Gateway, row: &Sending, next: Outgoing, detail: &str, now: At) -> Option<delivery::Job> {
     let set = gateway.agreements.current();
-    let Some(errors) = set.find(&row.pmode).map(|p| p.leg.errors.clone()) else { return };
-    let wanted = match ended.next {
-        Outgoing::Failed if ended.detail.starts_with("EBMS:0301") => errors.notify_missing_receipt,
+    let errors = set.find(&row.pmode)?.leg.errors.clone();
+    let wanted = match next {
+        Outgoing::Failed if detail.starts_with("EBMS:0301") => errors.notify_missing_receipt,
         Outgoing::Failed => errors.notify_producer,
-        _ => true,
+        Outgoing::Delivered => true,
+        Outgoing::Pending | Outgoing::Sending | Outgoing::AwaitingReceipt | Outgoing::Cancelled => false,
     };
     if !wanted || !gateway.backends.contains_key(&row.producer) {
-        return;
+        return None;
     }
-    let now = At::from(ids::now());
-    let job = delivery::Job {
+    Some(delivery::Job {
         id: ids::row(),
         message: row.message.clone(),
         backend: row.producer.clone(),
-        delivery_key: format!("{}-{}", ended.next.as_str(), row.message),
+        delivery_key: format!("{}-{}", next.as_str(), row.message),
         state: Incoming::Received.as_str().to_owned(),
         attempts: 0,
         created_at: now,
@@ -39,8 +35,5 @@ pub(super) async fn producer(gateway: &Arc<Gateway>, row: &Sending, ended: &Ende
         boot_id: None,
         last_error: None,
         settled_at: None,
-    };
-    if let Err(error) = gateway.store.write::<_, StoreError, _>(move |tx| delivery::add(tx, &job)).await {
-        emit!(event::STORE_UNAVAILABLE, {}, "a notification could not be queued: {error}");
-    }
+    })
 }

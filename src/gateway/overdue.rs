@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use time::OffsetDateTime;
 use tokio::sync::watch;
 
-use super::{Gateway, ids};
+use super::{Gateway, ids, notify};
 use crate::emit;
 use crate::msh::reliability::Next;
-use crate::store::sender_log::{self, Sending};
-use crate::store::{At, StoreError, event as timeline};
-use crate::telemetry::event;
+use crate::store::sender_log::{self, Ended, Sending};
+use crate::store::{At, Outgoing, StoreError, delivery, event as timeline};
+use crate::telemetry::{event, metrics};
 
 /// Looks every second until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
@@ -38,27 +39,55 @@ async fn again_or_end(gateway: &Gateway, row: Sending) -> Result<(), StoreError>
     let attempt = u32::try_from(row.attempt_count).unwrap_or(u32::MAX);
     let now = ids::now();
     let next = plan.map_or(Next::GiveUp, |plan| plan.next(attempt, row.created_at.0, now, ids::chance()));
-    let at = At::from(now);
-    gateway
+    let (at, ended) = (At::from(now), ended(&next, attempt, now));
+    let notice = notify::job(gateway, &row, ended.next, &ended.detail, at);
+    let (taken, concluded) = (row.clone(), ended.clone());
+    let moved = gateway
         .store
-        .write::<_, StoreError, _>(move |tx| match next {
-            Next::Retry(_) => {
-                timeline::add(
-                    tx,
-                    &row.message,
-                    at,
-                    event::SEND_RECEIPT_MISSING.code,
-                    "no receipt in time; sent again",
-                )?;
-                sender_log::requeue(tx, &row.message, at).map(drop)
+        .write::<_, StoreError, _>(move |tx| {
+            // The receipt may have come since, or another node may have been here: then there is nothing to do.
+            if !sender_log::conclude(tx, &taken, &concluded, at)? {
+                return Ok(false);
             }
-            Next::GiveUp => {
-                let text = format!("EBMS:0301 no receipt after {attempt} attempts");
-                timeline::add(tx, &row.message, at, event::SEND_FAILED.code, &text)?;
-                sender_log::refused(tx, &row, &text, at).map(drop)
-            }
+            notice.iter().try_for_each(|notice| delivery::add(tx, notice))?;
+            let failed = concluded.next == Outgoing::Failed;
+            let code = if failed { event::SEND_FAILED.code } else { event::SEND_RECEIPT_MISSING.code };
+            timeline::add(tx, &taken.message, at, code, &concluded.detail)?;
+            Ok(true)
         })
         .await?;
-    gateway.store.wake();
+    if moved {
+        tell(&row, &ended);
+        gateway.store.wake();
+    }
     Ok(())
+}
+
+/// The partner may have the message (EB-165): its receipt did not come, and nothing was refused.
+fn ended(next: &Next, attempt: u32, now: OffsetDateTime) -> Ended {
+    let (next, detail) = match next {
+        Next::Retry(_) => (Outgoing::Pending, "no receipt in time; sent again".to_owned()),
+        Next::GiveUp => (Outgoing::Failed, format!("EBMS:0301 no receipt after {attempt} attempts")),
+    };
+    Ended {
+        next,
+        due: Some(At::from(now)),
+        proof: None,
+        outcome: "receipt_missing",
+        detail,
+        http_status: None,
+        fully_written: true,
+        unanswered: true,
+        refused: false,
+    }
+}
+
+fn tell(row: &Sending, ended: &Ended) {
+    let (id, partner, attempt, detail) = (&row.message_id, &row.partner, row.attempt_count, &ended.detail);
+    if ended.next == Outgoing::Failed {
+        metrics::messages_total("out", partner, &row.pmode, "failed").increment(1);
+        emit!(event::SEND_FAILED, { "message.id" = id, partner, attempt }, "{id} to `{partner}` failed: {detail}");
+    } else {
+        emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
+    }
 }

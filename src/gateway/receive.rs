@@ -16,6 +16,7 @@ use super::{Gateway, ids, opinion, profile, signals};
 use crate::emit;
 use crate::msh::judge::{Admitted, Refused, admit};
 use crate::msh::{Opened, Reject, Unreadable, open, reply};
+use crate::pmode::ReplyPattern;
 use crate::store::StoreError;
 use crate::store::payload::PayloadError;
 use crate::telemetry::{event, metrics};
@@ -70,6 +71,10 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
         .map_err(|refused| stop(&opened, *refused))?;
     let signed = admitted.verified.is_some();
     let stopped = |reject| stop(&opened, Refused { reject, agreed: Some((Arc::clone(&admitted.pmode), admitted.leg)) });
+    let security = &admitted.leg().security;
+    if security.send_receipt && security.reply_pattern == ReplyPattern::Callback {
+        return Err(stopped(Reject::Unsupported("receipts by callback (SendReceipt replyPattern)".to_owned())));
+    }
     let spooled = spool::parts(intake, &admitted.parts, signed, &gateway.payloads).await;
     let mut parts = spooled.map_err(|error| spoiled(error, stopped))?;
     twice(&admitted).map_err(&stopped)?;

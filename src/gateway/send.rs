@@ -19,7 +19,7 @@ use crate::msh::package::{Sealed, seal};
 use crate::msh::reliability::Next;
 use crate::msh::{FramedPart, Outcome, conclude, frame, outcome};
 use crate::store::sender_log::{self, Ended, Sending};
-use crate::store::{At, Outgoing, StoreError, event as timeline, exchange as exchanges, message};
+use crate::store::{At, Outgoing, StoreError, delivery, event as timeline, exchange as exchanges, message};
 use crate::telemetry::{event, metrics};
 use crate::transport::limits::TimeOuts;
 use crate::transport::post::{PostError, Posted, Request};
@@ -289,7 +289,7 @@ fn row(out: &Outbound, at: At, soap: &str, url: &str, posted: Option<&Posted>) -
     }
 }
 
-/// Attempt, state, receipt, timeline and exchange: one transaction, tried until it holds. A crash before it leaves a
+/// Attempt, state, receipt, timeline, exchange and notification: one transaction, tried until it holds. A crash before it leaves a
 /// claimed row, whose retry is harmless (OUT-61).
 async fn write_down(
     gateway: &Arc<Gateway>,
@@ -302,6 +302,7 @@ async fn write_down(
     loop {
         let (row, ended_now, exchange, text) = (claimed.clone(), ended.clone(), exchange.clone(), text.clone());
         let now = At::from(ids::now());
+        let notice = notify::job(gateway, claimed, ended.next, &ended.detail, now);
         let written = gateway
             .store
             .write::<_, StoreError, _>(move |tx| {
@@ -313,12 +314,15 @@ async fn write_down(
                     let soap = exchange.as_ref().and_then(|(_, soap)| soap.as_deref()).unwrap_or_default();
                     message::keep_receipt(tx, &row.message, soap, now)?;
                 }
+                if let Some(notice) = notice.as_ref().filter(|_| moved) {
+                    delivery::add(tx, notice)?;
+                }
                 timeline::add(tx, &row.message, now, code, &text)?;
                 Ok(moved)
             })
             .await;
         match written {
-            Ok(moved) => return tell(gateway, claimed, &ended, moved).await,
+            Ok(_) => return tell(claimed, &ended),
             Err(error) => {
                 metrics::store_errors_total("conclude").increment(1);
                 emit!(
@@ -355,7 +359,7 @@ fn line(claimed: &Sending, ended: &Ended) -> (&'static str, String) {
     }
 }
 
-async fn tell(gateway: &Arc<Gateway>, claimed: &Sending, ended: &Ended, moved: bool) {
+fn tell(claimed: &Sending, ended: &Ended) {
     let (id, partner, attempt) = (&claimed.message_id, &claimed.partner, claimed.attempt_count);
     let detail = &ended.detail;
     match ended.next {
@@ -372,9 +376,6 @@ async fn tell(gateway: &Arc<Gateway>, claimed: &Sending, ended: &Ended, moved: b
         _ => {
             emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
         }
-    }
-    if moved && matches!(ended.next, Outgoing::Delivered | Outgoing::Failed) {
-        notify::producer(gateway, claimed, ended).await;
     }
 }
 

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use super::receive::{Stop, http, stop};
-use super::{Gateway, ids, outgoing};
+use super::{Gateway, ids, notify, outgoing};
 use crate::ebms::{ErrorSignal, MessageId};
 use crate::emit;
 use crate::msh::conclude::{self, Conclusion};
 use crate::msh::{Opened, Outcome, Reject};
-use crate::store::{At, Outgoing, StoreError, event as timeline, message, sender_log};
+use crate::store::{At, Outgoing, StoreError, delivery, event as timeline, message, sender_log};
 use crate::telemetry::event;
 use crate::transport::listen::{Answer, Exchange};
 
@@ -49,6 +49,7 @@ async fn receipt_of(
     let now = At::from(ids::now());
     let (row, soap) = (sent.row.clone(), opened.text.clone());
     let notes = concluded.notes.join("; ");
+    let notice = notify::job(gateway, &sent.row, Outgoing::Delivered, &notes, now);
     match concluded.outcome {
         Outcome::Delivered => {
             let moved = gateway
@@ -58,6 +59,7 @@ async fn receipt_of(
                     let late = row.status == Outgoing::Failed.as_str();
                     let moved = sender_log::acknowledged(tx, &row, &notes, now)?;
                     if moved {
+                        notice.iter().try_for_each(|notice| delivery::add(tx, notice))?;
                         message::keep_receipt(tx, &row.message, &soap, now)?;
                         let code = if late { event::SEND_LATE_RECEIPT.code } else { event::SEND_DELIVERED.code };
                         timeline::add(
@@ -106,12 +108,17 @@ async fn error_of(
     }
     let now = At::from(ids::now());
     let id = sent.row.message.clone();
+    let why = format!("{code} {detail}");
+    let notice = notify::job(gateway, &sent.row, Outgoing::Failed, &why, now);
     gateway
         .store
         .write::<_, StoreError, _>(move |tx| {
             timeline::add(tx, &id, now, event::SEND_REFUSED.code, &text)?;
             let Some(row) = sender_log::by_message(tx, &id)? else { return Ok(()) };
-            sender_log::refused(tx, &row, &format!("{code} {detail}"), now).map(drop)
+            if sender_log::refused(tx, &row, &why, now)? {
+                notice.iter().try_for_each(|notice| delivery::add(tx, notice))?;
+            }
+            Ok(())
         })
         .await?;
     Ok(())

@@ -6,5 +6,8 @@ mod support;
 
 mod attacks;
 mod cases;
+mod notify;
 mod pair;
+mod peppol;
 mod phase4;
+mod serve;

@@ -8,7 +8,9 @@ use openssl::bn::{BigNum, MsbOption};
 use openssl::hash::MessageDigest;
 use openssl::pkey::{PKey, Private};
 use openssl::rsa::Rsa;
-use openssl::x509::extension::{AuthorityKeyIdentifier, BasicConstraints, KeyUsage, SubjectKeyIdentifier};
+use openssl::x509::extension::{
+    AuthorityKeyIdentifier, BasicConstraints, KeyUsage, SubjectAlternativeName, SubjectKeyIdentifier,
+};
 use openssl::x509::{X509, X509NameBuilder};
 
 /// A private key with its certificate, as PEM.
@@ -113,6 +115,11 @@ fn made(name: &str, by: Option<(&PKey<Private>, &X509)>) -> Result<(PKey<Private
     if let Some((_, ca)) = by {
         let authority = AuthorityKeyIdentifier::new().keyid(true).build(&builder.x509v3_context(Some(ca), None))?;
         builder.append_extension(authority)?;
+    }
+    if by.is_some() {
+        let mut names = SubjectAlternativeName::new();
+        names.dns("localhost").ip("127.0.0.1").ip("::1");
+        builder.append_extension(names.build(&builder.x509v3_context(by.map(|(_, ca)| &**ca), None))?)?;
     }
     builder.sign(by.map_or(&key, |(key, _)| key), MessageDigest::sha256())?;
     Ok((key, builder.build()))

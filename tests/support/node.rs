@@ -26,6 +26,8 @@ pub(crate) struct Builder {
     pmodes: Vec<PMode>,
     database: Database,
     limits: String,
+    more: String,
+    files: Vec<(String, Vec<u8>)>,
     msh: Option<SocketAddr>,
 }
 
@@ -40,6 +42,8 @@ impl Builder {
             pmodes: Vec::new(),
             database: Database::Sqlite,
             limits: String::new(),
+            more: String::new(),
+            files: Vec::new(),
             msh: None,
         }
     }
@@ -91,6 +95,18 @@ impl Builder {
         self
     }
 
+    /// More of the configuration, as TOML tables.
+    pub(crate) fn toml(mut self, toml: &str) -> Self {
+        let _ = writeln!(self.more, "{toml}");
+        self
+    }
+
+    /// A file of its folder.
+    pub(crate) fn file(mut self, name: &str, content: &[u8]) -> Self {
+        self.files.push((name.to_owned(), content.to_owned()));
+        self
+    }
+
     /// Listens there; chosen before, so that another gateway's P-Mode can name it.
     pub(crate) fn listen(mut self, address: SocketAddr) -> Self {
         self.msh = Some(address);
@@ -109,9 +125,10 @@ impl Builder {
         let token = "token-of-the-test";
         write("keys/admin.token", token.as_bytes());
         self.keys.iter().for_each(|(name, content)| write(&format!("keys/{name}"), content));
+        self.files.iter().for_each(|(name, content)| write(name, content));
         fs::create_dir_all(dir.path().join("pmodes")).expect("folders can be made");
         self.pmodes.iter().for_each(|p| write(&format!("pmodes/{}.xml", p.id), p.xml().as_bytes()));
-        write("postrider.toml", self.toml(msh, admin).as_bytes());
+        write("postrider.toml", self.configuration(msh, admin).as_bytes());
         let inbox = Inbox::new(dir.path().join("in"));
         let api = Api { admin, token: token.to_owned() };
         let mut node = Node { msh, api, inbox, dir, name: self.name, child: None, unsettled: false };
@@ -119,17 +136,18 @@ impl Builder {
         node
     }
 
-    fn toml(&self, msh: SocketAddr, admin: SocketAddr) -> String {
+    fn configuration(&self, msh: SocketAddr, admin: SocketAddr) -> String {
         let url = self.database.url().map_or_else(String::new, |url| format!("[store]\nurl = \"{url}\"\n"));
         format!(
             "[host]\nname = \"{}.example\"\n[data]\ndir = \"data\"\n[[msh]]\nlisten = \"{msh}\"\n{}[admin]\nlisten = \"{admin}\"\n\
              [[admin.token]]\nname = \"test\"\nsecret = {{ file = \"keys/admin.token\" }}\n{url}{}[trust]\nanchors = [{}]\n\
              [pmodes]\ndir = \"pmodes\"\n[[backend]]\nname = \"inbox\"\nkind = \"folder\"\ndir = \"in\"\n\
-             [send]\npoll = \"100ms\"\n[shutdown]\ngrace = \"5s\"\n",
+             [send]\npoll = \"100ms\"\n[shutdown]\ngrace = \"5s\"\n{}",
             self.name,
             self.limits,
             self.parties,
             self.anchors.join(", "),
+            self.more,
         )
     }
 }

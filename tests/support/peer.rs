@@ -14,8 +14,6 @@ use super::http::{self, Message};
 pub(crate) enum Act {
     /// Answers with these octets.
     Answer(Vec<u8>),
-    /// Answers with these octets, in which the request's MessageId stands for the given one.
-    About(String, Vec<u8>),
     /// Closes the connection without an answer.
     Drop,
     /// Waits, then does something else.
@@ -25,7 +23,32 @@ pub(crate) enum Act {
     /// Hands the request on and loses the answer.
     LoseAnswer(SocketAddr),
     /// Answers by what the request is.
-    Made(fn(&Message) -> Vec<u8>),
+    Made(Make),
+}
+
+/// Makes an answer from a request.
+#[derive(Clone)]
+pub(crate) struct Make(Arc<MakeFn>);
+
+type MakeFn = dyn Fn(&Message) -> Vec<u8> + Send + Sync;
+
+impl std::fmt::Debug for Make {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Make")
+    }
+}
+
+impl Act {
+    /// Answers by what the request is.
+    pub(crate) fn made(make: impl Fn(&Message) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::Made(Make(Arc::new(make)))
+    }
+
+    /// Answers with these octets, in which the request's MessageId stands for the given one.
+    pub(crate) fn about(id: &str, octets: Vec<u8>) -> Self {
+        let id = id.to_owned();
+        Self::made(move |request| about(&id, &octets, request))
+    }
 }
 
 /// A request, and what was answered.
@@ -143,8 +166,7 @@ fn perform(act: Act, request: &Message) -> (Option<Message>, bool) {
     };
     match act {
         Act::Answer(octets) => (Some(message(octets)), false),
-        Act::About(id, octets) => (Some(message(about(&id, &octets, request))), false),
-        Act::Made(make) => (Some(message(make(request))), false),
+        Act::Made(Make(make)) => (Some(message(make(request))), false),
         Act::Drop => (None, false),
         Act::Late(wait, then) => {
             std::thread::sleep(wait);

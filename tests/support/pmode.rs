@@ -7,26 +7,20 @@ pub(crate) const UNREGISTERED: &str = "urn:oasis:names:tc:ebcore:partyid-type:un
 #[derive(Clone, Debug)]
 pub(crate) struct Party {
     id: String,
-    more: Vec<String>,
     kind: Option<String>,
     certificate: Option<String>,
+    others: Vec<String>,
 }
 
 impl Party {
     /// A party with a type.
     pub(crate) fn typed(kind: &str, id: &str) -> Self {
-        Self { kind: Some(kind.to_owned()), ..Self::uri(id) }
+        Self { id: id.to_owned(), kind: Some(kind.to_owned()), certificate: None, others: Vec::new() }
     }
 
     /// A party whose id is a URI.
     pub(crate) fn uri(id: &str) -> Self {
-        Self { id: id.to_owned(), more: Vec::new(), kind: None, certificate: None }
-    }
-
-    /// Has another id besides, a URI too.
-    pub(crate) fn and(mut self, id: &str) -> Self {
-        self.more.push(id.to_owned());
-        self
+        Self { id: id.to_owned(), kind: None, certificate: None, others: Vec::new() }
     }
 
     /// Signs and is encrypted to with the certificate of `keys/<name>.pem`.
@@ -42,8 +36,8 @@ impl Party {
                 "<SigningCertificate file=\"../keys/{name}.pem\"/><EncryptionCertificate file=\"../keys/{name}.pem\"/>"
             )
         });
-        let more: String = self.more.iter().map(|id| format!("<Party>{id}</Party>")).collect();
-        format!("<{element}><Party{kind}>{}</Party>{more}{certificates}</{element}>", self.id)
+        let others: String = self.others.iter().map(|id| format!("<Party>{id}</Party>")).collect();
+        format!("<{element}><Party{kind}>{}</Party>{others}{certificates}</{element}>", self.id)
     }
 }
 
@@ -62,9 +56,9 @@ pub(crate) struct PMode {
     leg: String,
     retry: String,
     window: String,
-    aware: bool,
-    deliver: bool,
+    awareness: bool,
     checks: String,
+    deliver: bool,
 }
 
 impl PMode {
@@ -83,9 +77,9 @@ impl PMode {
             retry: r#"<Retry retries="5" first="300ms" multiplier="1" max="300ms" jitter="0%" deadline="2min"/>"#
                 .into(),
             window: "30d".into(),
-            aware: true,
-            deliver: false,
+            awareness: true,
             checks: String::new(),
+            deliver: false,
         }
     }
 
@@ -144,21 +138,29 @@ impl PMode {
         self
     }
 
+    /// Neither repeats nor looks for duplicates.
+    pub(crate) fn without_awareness(mut self) -> Self {
+        self.awareness = false;
+        self
+    }
+
+    /// `Checks`, as XML.
+    pub(crate) fn checks(mut self, xml: &str) -> Self {
+        xml.clone_into(&mut self.checks);
+        self
+    }
+
+    /// Another id of the initiator, a URI.
+    pub(crate) fn initiator_too(mut self, id: &str) -> Self {
+        if let Some(party) = &mut self.initiator {
+            party.others.push(id.to_owned());
+        }
+        self
+    }
+
     /// The duplicate window.
     pub(crate) fn window(mut self, window: &str) -> Self {
         window.clone_into(&mut self.window);
-        self
-    }
-
-    /// Neither retries nor waits for receipts.
-    pub(crate) fn unaware(mut self) -> Self {
-        self.aware = false;
-        self
-    }
-
-    /// `Checks`, as attributes.
-    pub(crate) fn checks(mut self, attributes: &str) -> Self {
-        self.checks = format!("<Checks {attributes}/>");
         self
     }
 
@@ -180,20 +182,24 @@ impl PMode {
             format!("<BusinessInfo>{}</BusinessInfo>", self.business)
         };
         let deliver = if self.deliver { "<Deliver to=\"inbox\"/>" } else { "" };
+        let awareness = if self.awareness {
+            format!(
+                "<ReceptionAwareness>{}<DuplicateDetection window=\"{}\"/></ReceptionAwareness>",
+                self.retry, self.window
+            )
+        } else {
+            "<ReceptionAwareness enabled=\"false\"/>".to_owned()
+        };
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <PMode xmlns=\"urn:postrider:pmode:1\" id=\"{}\" profile=\"{}\"{}>{agreement}{}{}<Leg>{address}{business}{}\
-             <ReceptionAwareness enabled=\"{}\">{}<DuplicateDetection window=\"{}\"/></ReceptionAwareness>{deliver}</Leg>{}\
-             </PMode>\n",
+             {awareness}{deliver}</Leg>{}</PMode>\n",
             self.id,
             self.profile,
             self.attributes,
             party(&self.initiator, "Initiator"),
             party(&self.responder, "Responder"),
             self.leg,
-            self.aware,
-            self.retry,
-            self.window,
             self.checks,
         )
     }

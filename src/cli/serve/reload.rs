@@ -45,8 +45,7 @@ pub(super) async fn run(gateway: Arc<Gateway>, watched: bool, mut stop: watch::R
         tokio::time::sleep(SETTLE).await;
         while changes.try_recv().is_ok() {}
         let loading = Arc::clone(&gateway);
-        let loaded =
-            tokio::task::spawn_blocking(move || loading.agreements.reload(time::OffsetDateTime::now_utc())).await;
+        let loaded = tokio::task::spawn_blocking(move || loading.reload(time::OffsetDateTime::now_utc())).await;
         match loaded {
             Ok(Ok(count)) => {
                 metrics::config_revision().increment(1.0);

@@ -7,6 +7,7 @@ mod identity;
 mod pin;
 mod server;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -33,6 +34,14 @@ pub enum TlsError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file cannot be read.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The private key is missing, locked or of an unknown kind.
     #[error("{what}: no usable private key: {reason}")]
     Key {
@@ -55,6 +64,13 @@ pub enum TlsError {
         /// What was found.
         reason: String,
     },
+}
+
+impl TlsError {
+    /// A file that cannot be read.
+    pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+        Self::Unreadable { path: path.to_owned(), reason: error.to_string() }
+    }
 }
 
 fn provider() -> Arc<CryptoProvider> {

@@ -101,7 +101,7 @@ fn a_receipt_of_another_message_is_none() {
     relay.now([Act::Answer(good.clone())]);
     disbelieved(&blue, "the receipt of an earlier message");
     let text = String::from_utf8(good).expect("a receipt is text");
-    relay.now([Act::About(first.clone(), text.clone().into_bytes())]);
+    relay.now([Act::about(&first, text.clone().into_bytes())]);
     disbelieved(&blue, "an old receipt with another id");
     let unsigned = {
         let security = text.find("<wsse:Security").expect("it is signed");
@@ -110,7 +110,7 @@ fn a_receipt_of_another_message_is_none() {
         let body = body.split_once("\r\n\r\n").expect("it has a head").1.to_owned();
         http::answer(200, "application/soap+xml", body.as_bytes())
     };
-    relay.now([Act::About(first, unsigned)]);
+    relay.now([Act::about(&first, unsigned)]);
     disbelieved(&blue, "a receipt whose signature was taken away");
 }
 

@@ -1,96 +1,93 @@
-//! A message that phase4 signed, altered on the way (AT-01 … AT-08, AT-14).
+//! A signed message, altered on the way (AT-01 … AT-08, AT-14).
 
 use std::net::TcpListener;
-
-use openssl::pkcs12::Pkcs12;
+use std::time::Duration;
 
 use super::refused;
-use crate::support::keys::Identity;
+use crate::support::api::Submission;
+use crate::support::keys::{Identity, pki};
 use crate::support::node::{Builder, Node};
-use crate::support::pmode::{PMode, Party};
-use crate::support::{fixture, http, message};
+use crate::support::peer::{Act, Peer};
+use crate::support::pmode::{PMode, Party, UNREGISTERED};
+use crate::support::{http, message, wait};
 
-const PARTY: &str = "urn:oasis:names:tc:ebcore:partyid-type:unregistered:as4-test";
+/// Its payload.
+const LINES: &str = "<Lines><Line><ID>1</ID></Line></Lines>";
 
-/// A party of the captured exchanges.
-fn identity(name: &str) -> Identity {
-    let read =
-        |end: &str| std::fs::read(fixture(&format!("captured/keys/{name}.{end}"))).expect("a key of the captures");
-    let parsed = Pkcs12::from_der(&read("p12")).and_then(|p12| p12.parse2("changeit")).expect("it opens");
-    let key = parsed.pkey.expect("it holds a key").private_key_to_pem_pkcs8().expect("a key is PEM");
-    Identity { key, certificate: read("cert.pem") }
+fn pmode(to: &str) -> PMode {
+    PMode::new("signed", "as4")
+        .parties(
+            Party::typed(UNREGISTERED, "blue").certificate("blue"),
+            Party::typed(UNREGISTERED, "red").certificate("red"),
+        )
+        .service(None, "urn:postrider:test:orders", "Submit")
+        .to(to)
+        .deliver()
 }
 
-fn gateway() -> Node {
-    let (a, b) = (identity("partya"), identity("partyb"));
-    let pmode = PMode::new("signed", "as4")
-        .named()
-        .parties(
-            Party::typed(PARTY, "partya").certificate("partya"),
-            Party::typed(PARTY, "partyb").certificate("partyb"),
-        )
-        .agreement("urn:as4-test:agreement:1")
-        .service(Some("urn:as4-test:services"), "urn:as4-test:service:exchange", "submit")
-        .window("36500d")
-        .deliver();
-    Builder::new("captured")
-        .party("partyb", Some(PARTY), Some(&b))
-        .certificate("partya", &a.certificate)
-        .certificate("partyb", &b.certificate)
-        .pmode(pmode)
+fn site(name: &str, key: &Identity, to: &str) -> Node {
+    Builder::new(name)
+        .party(name, Some(UNREGISTERED), Some(key))
+        .certificate("blue", &pki().blue.certificate)
+        .certificate("red", &pki().red.certificate)
+        .pmode(pmode(to))
         .start()
 }
 
-/// The captured request: its media type, and its body as text.
+/// A request that blue signed, and that never got to red: its media type, and its body as text.
 struct Captured {
     content_type: String,
     body: String,
 }
 
 impl Captured {
-    fn read() -> Self {
-        let octets = std::fs::read(fixture("captured/phase4/push-signed.request.http")).expect("the capture is there");
-        let request = http::read(&mut &*octets, false).expect("it is whole").expect("it is a request");
-        let content_type = request.header("Content-Type").expect("it has a media type");
-        Self { content_type, body: String::from_utf8(request.body).expect("it is text") }
+    fn make() -> Self {
+        let relay = Peer::start([Act::Drop]);
+        let mut blue = site("blue", &pki().blue, &relay.url());
+        blue.leaves_work();
+        let order =
+            Submission::to("signed").payload("application/xml", LINES).property("finalRecipient", "urn:example:c4");
+        let id = blue.api.submit(&order);
+        let seen = wait("the request", Duration::from_secs(10), || relay.seen_of(&id).into_iter().next());
+        let content_type = seen.request.header("Content-Type").expect("it has a media type");
+        Self { content_type, body: seen.request.text() }
     }
 
     /// From one text to the end of another, both in it.
     fn between(&self, from: &str, to: &str) -> &str {
-        let start = self.body.find(from).unwrap_or_else(|| panic!("{from} is not in the capture"));
-        let end = self.body[start..].find(to).unwrap_or_else(|| panic!("{to} is not in the capture"));
+        let start = self.body.find(from).unwrap_or_else(|| panic!("{from} is not in the message"));
+        let end = self.body[start..].find(to).unwrap_or_else(|| panic!("{to} is not in the message"));
         &self.body[start..start + end + to.len()]
     }
 
     /// With another text in place of one that stands in it.
     fn with(&self, from: &str, to: &str) -> Vec<u8> {
-        assert!(self.body.contains(from), "{from} is not in the capture");
+        assert!(self.body.contains(from), "{from} is not in the message");
         http::post("/as4", &self.content_type, self.body.replacen(from, to, 1).as_bytes())
     }
 }
 
+const OTHER_DIGEST: &str = "<ds:DigestValue>AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=</ds:DigestValue>";
 const UNSIGNED: &[&str] = &["EBMS:0101", "EBMS:0103", "EBMS:0009"];
 
 #[test]
 fn a_signed_message_that_was_altered_is_refused() {
-    let (node, captured) = (gateway(), Captured::read());
+    let (node, captured) = (site("red", &pki().red, "http://127.0.0.1:9/as4"), Captured::make());
     wrapped(&node, &captured);
     structure(&node, &captured);
     content(&node, &captured);
     elsewhere(&node, &captured);
     let id = message::element(&captured.body, "MessageId").expect("it has an id");
     let answer = http::exchange(node.msh, &captured.with("", "")).expect("an answer");
-    assert!(message::is_receipt(&answer, &id), "as it was captured it is good: {}", answer.text());
-    let payload = captured.between("<Lines>", "</Lines>");
-    let delivered = node.inbox.take(&id);
-    assert!(String::from_utf8_lossy(delivered.part(1)).contains(payload), "what was signed is what is delivered");
+    assert!(message::is_receipt(&answer, &id), "as it was signed it is good: {}", answer.text());
+    assert_eq!(node.inbox.take(&id).part(1), LINES.as_bytes(), "what was signed is what is delivered");
 }
 
 /// AT-01 … AT-03: another header than the one that was signed.
 fn wrapped(node: &Node, captured: &Captured) {
     let signed = captured.between("<eb:Messaging", "</eb:Messaging>");
-    let id = captured.between("wsu:Id=\"phase4-msg-", "\"");
-    let forged = signed.replace("urn:as4-test:c4", "urn:example:forged");
+    let id = captured.between("wsu:Id=\"msg-", "\"");
+    let forged = signed.replace("urn:example:c4", "urn:example:forged");
     let wrap = |inside: &str| format!("<x:Wrap xmlns:x=\"urn:x\">{inside}</x:Wrap>");
     for (other, how) in [("", "no id"), ("wsu:Id=\"other\"", "another id")] {
         let forged = forged.replace(id, other);
@@ -100,29 +97,27 @@ fn wrapped(node: &Node, captured: &Captured) {
         for both in [format!("{signed}{forged}"), format!("{forged}{signed}")] {
             refused(node, &format!("two headers, {how}"), &captured.with(signed, &both), UNSIGNED);
         }
-        let to_body = captured.body.replacen(signed, &forged, 1);
-        let end = to_body.find("<S12:Body").expect("it has a Body");
-        let close = end + to_body[end..].find("/>").expect("the Body is empty");
-        let moved = format!("{}>{signed}</S12:Body{}", &to_body[..close], &to_body[close + 1..]);
+        let moved = captured.body.replacen(signed, &forged, 1);
+        let moved = moved.replacen("></env:Body>", &format!(">{signed}</env:Body>"), 1);
         let request = http::post("/as4", &captured.content_type, moved.as_bytes());
         refused(node, &format!("moved to the Body, {how}"), &request, UNSIGNED);
     }
     for both in [format!("{}{forged}", wrap(signed)), format!("{forged}{}", wrap(signed))] {
         refused(node, "the same id twice", &captured.with(signed, &both), UNSIGNED);
     }
-    let aside = forged.replace(id, "ns3:role=\"urn:example:another\"");
+    let aside = forged.replace(id, "env:role=\"urn:example:another\"");
     refused(node, "a header for another role", &captured.with(signed, &format!("{aside}{signed}")), UNSIGNED);
 }
 
 /// AT-04, AT-06, AT-14: another signature than the schema's.
 fn structure(node: &Node, captured: &Captured) {
     let info = captured.between("<ds:SignedInfo>", "</ds:SignedInfo>");
-    let forged = info.replace("DigestValue>r", "DigestValue>s");
+    let forged = info.replace(captured.between("<ds:DigestValue>", "</ds:DigestValue>"), OTHER_DIGEST);
     for both in [format!("{info}{forged}"), format!("{forged}{info}")] {
         refused(node, "two SignedInfo", &captured.with(info, &both), UNSIGNED);
     }
     refused(node, "SignedInfo in KeyInfo", &captured.with("</ds:KeyInfo>", &format!("{info}</ds:KeyInfo>")), UNSIGNED);
-    let plain = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/>";
+    let plain = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"></ds:Transform>";
     let xpath = "<ds:Transform Algorithm=\"http://www.w3.org/TR/1999/REC-xpath-19991116\"><ds:XPath>not(true())</ds:XPath>\
                  </ds:Transform>";
     let xslt = "<ds:Transform Algorithm=\"http://www.w3.org/TR/1999/REC-xslt-19991116\"/>";
@@ -144,11 +139,12 @@ fn structure(node: &Node, captured: &Captured) {
 
 /// AT-08: other content than was signed.
 fn content(node: &Node, captured: &Captured) {
+    let digest = captured.between("<ds:DigestValue>", "</ds:DigestValue>");
     for (from, to, what) in [
-        ("urn:as4-test:c4", "urn:example:forged", "a property"),
+        ("urn:example:c4", "urn:example:forged", "a property"),
         ("<Line><ID>1</ID>", "<Line><ID>7</ID>", "the payload"),
         ("</Lines>", " </Lines>", "a blank in the payload"),
-        ("DigestValue>r", "DigestValue>s", "a digest"),
+        (digest, OTHER_DIGEST, "a digest"),
     ] {
         refused(node, what, &captured.with(from, to), &["EBMS:0101"]);
     }
@@ -164,7 +160,7 @@ fn content(node: &Node, captured: &Captured) {
 fn elsewhere(node: &Node, captured: &Captured) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let there = format!("http://{}/x", listener.local_addr().expect("it is bound"));
-    let reference = captured.between("URI=\"#phase4-msg-", "\"");
+    let reference = captured.between("URI=\"#msg-", "\"");
     for uri in [there.as_str(), "file:///etc/hostname", "", "#xpointer(/)", "#xpointer(id('x'))"] {
         refused(node, uri, &captured.with(reference, &format!("URI=\"{uri}\"")), UNSIGNED);
     }

@@ -43,7 +43,9 @@ fn pmode(case: &Case<'_>) -> PMode {
         "callback" => of("plain", a, b)
             .retry(LATE)
             .leg("<Security><SendReceipt replyPattern=\"callback\" replyTo=\"http://127.0.0.1:9/as4\"/></Security>"),
-        "unreceipted" => of("plain", a, b).leg("<Security><SendReceipt enabled=\"false\"/></Security>").unaware(),
+        "unreceipted" => {
+            of("plain", a, b).leg("<Security><SendReceipt enabled=\"false\"/></Security>").without_awareness()
+        }
         other => panic!("no P-Mode is named {other}"),
     }
 }
@@ -58,7 +60,7 @@ fn what_the_sender_makes_of_answers() {
         .map(|(number, answer)| Case {
             answer,
             pmode: format!("answer-{number}"),
-            peer: Peer::start([Act::About(PUSHED.to_owned(), octets(&answer.file))]),
+            peer: Peer::start([Act::about(PUSHED, octets(&answer.file))]),
         })
         .collect();
     let builder = Builder::new("sender")

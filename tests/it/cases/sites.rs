@@ -36,7 +36,7 @@ pub(super) fn site(name: &str, database: Database) -> Node {
         // What the cases are written for, and what is agreed with the same partner besides.
         "open" => of([
             plain("open"),
-            plain("two-ids").parties(Party::uri(A).and("urn:example:party:a2"), Party::uri(B)),
+            plain("two-ids").initiator_too("urn:example:party:a2"),
             bare("test").agreement(AGREEMENT).service(None, TEST_SERVICE, TEST_ACTION),
             bare("test-service-alone").agreement(AGREEMENT).service(None, TEST_SERVICE, "Deliver"),
             bare("test-action-alone").agreement(AGREEMENT).service(None, SERVICE, TEST_ACTION),
@@ -57,7 +57,7 @@ pub(super) fn site(name: &str, database: Database) -> Node {
                 .certificate("red", &pki().red.certificate)
                 .pmode(pmode.service(None, SERVICE, "Deliver").window(FOR_EVER).deliver())
         }
-        "documents" => of([bare("documents").checks("sbdh=\"enforce\"")]),
+        "documents" => of([bare("documents").checks("<Checks sbdh=\"enforce\"/>")]),
         other => panic!("no site is named {other}"),
     };
     builder.database(database).start()
