@@ -338,49 +338,75 @@ async fn write_down(
     }
 }
 
+/// What the timeline and the log call the end of an attempt: the same.
+fn named(ended: &Ended) -> event::Event {
+    match (ended.next, ended.outcome) {
+        (Outgoing::Delivered, _) => event::SEND_DELIVERED,
+        (Outgoing::AwaitingReceipt, _) => event::SEND_ATTEMPT,
+        (Outgoing::Failed, "duplicate") => event::SEND_OUTCOME_UNKNOWN,
+        (Outgoing::Failed, _) if ended.detail.starts_with("EBMS:0301") => event::SEND_FAILED,
+        (Outgoing::Failed, _) => event::SEND_REFUSED,
+        (_, "unreachable") => event::SEND_UNREACHABLE,
+        (_, "invalid_receipt") => event::SEND_RECEIPT_WRONG,
+        _ => event::SEND_RECEIPT_MISSING,
+    }
+}
+
 /// The timeline's line.
 fn line(claimed: &Sending, ended: &Ended) -> (&'static str, String) {
-    let attempt = claimed.attempt_count;
-    let next = ended.due.map_or_else(String::new, |at| format!("; again at {at}"));
-    match ended.next {
-        Outgoing::Delivered => (event::SEND_DELIVERED.code, format!("attempt {attempt}: {}", ended.detail)),
-        Outgoing::AwaitingReceipt => (event::SEND_ATTEMPT.code, format!("attempt {attempt}: {}", ended.detail)),
-        Outgoing::Failed if ended.outcome == "duplicate" => {
-            (event::SEND_OUTCOME_UNKNOWN.code, format!("attempt {attempt}: {}", ended.detail))
-        }
-        Outgoing::Failed if ended.detail.starts_with("EBMS:0301") => {
-            (event::SEND_FAILED.code, format!("attempt {attempt}: {}", ended.detail))
-        }
-        Outgoing::Failed => (event::SEND_REFUSED.code, format!("attempt {attempt}: refused: {}", ended.detail)),
-        _ if ended.outcome == "unreachable" => {
-            (event::SEND_UNREACHABLE.code, format!("attempt {attempt}: {}{next}", ended.detail))
-        }
-        _ => (event::SEND_RECEIPT_MISSING.code, format!("attempt {attempt}: {}{next}", ended.detail)),
-    }
+    let (code, attempt) = (named(ended).code, claimed.attempt_count);
+    let refused = if code == event::SEND_REFUSED.code { "refused: " } else { "" };
+    let next = ended.due.filter(|_| ended.next == Outgoing::Pending);
+    let next = next.map_or_else(String::new, |at| format!("; again at {at}"));
+    (code, format!("attempt {attempt}: {refused}{}{next}", ended.detail))
 }
 
 fn tell(claimed: &Sending, ended: &Ended) {
     let (id, partner, attempt) = (&claimed.message_id, &claimed.partner, claimed.attempt_count);
     let detail = &ended.detail;
-    match ended.next {
+    let became = match ended.next {
         Outgoing::Delivered => {
             metrics::messages_total("out", partner, &claimed.pmode, "delivered").increment(1);
             let since = (ids::now() - claimed.created_at.0).as_seconds_f64();
             metrics::receipt_seconds(partner).record(since.max(0.0));
-            emit!(event::SEND_DELIVERED, { "message.id" = id, partner, attempt }, "{id} delivered to `{partner}`: {detail}");
+            " delivered"
         }
         Outgoing::Failed => {
             metrics::messages_total("out", partner, &claimed.pmode, "failed").increment(1);
-            emit!(event::SEND_FAILED, { "message.id" = id, partner, attempt }, "{id} to `{partner}` failed: {detail}");
+            " failed"
         }
-        _ => {
-            emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
-        }
-    }
+        _ => "",
+    };
+    emit!(named(ended), { "message.id" = id, partner, attempt }, "{id} to `{partner}`{became}: {detail}");
 }
 
 impl From<PostError> for Outcome {
     fn from(error: PostError) -> Self {
         Self::Retry { why: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(next: Outgoing, outcome: &'static str, detail: &str) -> &'static str {
+        named(&Ended { next, ..failed(outcome, detail.to_owned()) }).code
+    }
+
+    #[test]
+    fn a_wrong_receipt_is_not_a_missing_one() {
+        assert_eq!(code(Outgoing::Pending, "invalid_receipt", "EBMS:0302"), "send.receipt_wrong");
+        assert_eq!(code(Outgoing::Pending, "no_receipt", "HTTP status 503"), "send.receipt_missing");
+        assert_eq!(code(Outgoing::Pending, "unreachable", "refused"), "send.unreachable");
+        assert_eq!(code(Outgoing::AwaitingReceipt, "awaiting_receipt", "taken"), "send.attempt");
+    }
+
+    #[test]
+    fn a_refusal_is_not_the_end_of_the_retries() {
+        assert_eq!(code(Outgoing::Failed, "refused", "EBMS:0101 FailedAuthentication"), "send.refused");
+        assert_eq!(code(Outgoing::Failed, "no_receipt", "EBMS:0301 no receipt after 5 attempts"), "send.failed");
+        assert_eq!(code(Outgoing::Failed, "invalid_receipt", "EBMS:0301 no receipt after 5 attempts"), "send.failed");
+        assert_eq!(code(Outgoing::Failed, "duplicate", "outcome unknown"), "send.outcome_unknown");
     }
 }
