@@ -8,6 +8,7 @@ mod agreements;
 mod assemble;
 mod body;
 pub mod deliver;
+mod ending;
 pub mod explain;
 mod header;
 mod ids;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-use super::{Gateway, ids, notify};
+use super::{Gateway, ending, ids, notify};
 use crate::emit;
 use crate::msh::reliability::Next;
 use crate::store::sender_log::{self, Ended, Sending};
 use crate::store::{At, Outgoing, StoreError, delivery, event as timeline};
-use crate::telemetry::{event, metrics};
+use crate::telemetry::event;
 
 /// Looks every second until the process stops.
 pub async fn run(gateway: Arc<Gateway>, mut stop: watch::Receiver<bool>) {
@@ -50,14 +50,13 @@ async fn again_or_end(gateway: &Gateway, row: Sending) -> Result<(), StoreError>
                 return Ok(false);
             }
             notice.iter().try_for_each(|notice| delivery::add(tx, notice))?;
-            let failed = concluded.next == Outgoing::Failed;
-            let code = if failed { event::SEND_FAILED.code } else { event::SEND_RECEIPT_MISSING.code };
-            timeline::add(tx, &taken.message, at, code, &concluded.detail)?;
+            let (code, text) = ending::line(&taken, &concluded);
+            timeline::add(tx, &taken.message, at, code, &text)?;
             Ok(true)
         })
         .await?;
     if moved {
-        tell(&row, &ended);
+        ending::tell(&row, &ended);
         gateway.store.wake();
     }
     Ok(())
@@ -66,28 +65,14 @@ async fn again_or_end(gateway: &Gateway, row: Sending) -> Result<(), StoreError>
 /// The partner may have the message (EB-165): its receipt did not come, and nothing was refused.
 fn ended(next: &Next, attempt: u32, now: OffsetDateTime) -> Ended {
     let (next, detail) = match next {
-        Next::Retry(_) => (Outgoing::Pending, "no receipt in time; sent again".to_owned()),
+        Next::Retry(_) => (Outgoing::Pending, "no receipt in time".to_owned()),
         Next::GiveUp => (Outgoing::Failed, format!("EBMS:0301 no receipt after {attempt} attempts")),
     };
     Ended {
         next,
         due: Some(At::from(now)),
-        proof: None,
-        outcome: "receipt_missing",
-        detail,
-        http_status: None,
         fully_written: true,
         unanswered: true,
-        refused: false,
-    }
-}
-
-fn tell(row: &Sending, ended: &Ended) {
-    let (id, partner, attempt, detail) = (&row.message_id, &row.partner, row.attempt_count, &ended.detail);
-    if ended.next == Outgoing::Failed {
-        metrics::messages_total("out", partner, &row.pmode, "failed").increment(1);
-        emit!(event::SEND_FAILED, { "message.id" = id, partner, attempt }, "{id} to `{partner}` failed: {detail}");
-    } else {
-        emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
+        ..ending::failed("receipt_missing", detail)
     }
 }

@@ -13,16 +13,15 @@ use url::Url;
 
 use super::body::AttemptBody;
 use super::outgoing::{self, Outbound};
-use super::{Gateway, ids, notify};
+use super::{Gateway, ending, ids, notify};
 use crate::emit;
 use crate::msh::package::{Sealed, seal};
-use crate::msh::reliability::Next;
-use crate::msh::{FramedPart, Outcome, conclude, frame, outcome};
+use crate::msh::{FramedPart, frame};
 use crate::store::sender_log::{self, Ended, Sending};
-use crate::store::{At, Outgoing, StoreError, delivery, event as timeline, exchange as exchanges, message};
+use crate::store::{At, StoreError, delivery, event as timeline, exchange as exchanges, message};
 use crate::telemetry::{event, metrics};
 use crate::transport::limits::TimeOuts;
-use crate::transport::post::{PostError, Posted, Request};
+use crate::transport::post::{Posted, Request};
 
 /// Octets that encryption adds to a part: IV and tag.
 const SEAL: u64 = 28;
@@ -79,7 +78,7 @@ async fn attempt(gateway: &Arc<Gateway>, claimed: Sending) {
         Ok(Some(out)) => try_once(gateway, &out, &claimed).await,
         Ok(None) => {
             let why = format!("its P-Mode `{}` is not loaded; add it again and resend the message", claimed.pmode);
-            (failed("refused", why), None)
+            (ending::failed("refused", why), None)
         }
         // The row stays claimed and is taken up again: nothing was sent.
         Err(error) => {
@@ -92,20 +91,6 @@ async fn attempt(gateway: &Arc<Gateway>, claimed: Sending) {
     write_down(gateway, &claimed, ended, exchange).await;
 }
 
-fn failed(outcome: &'static str, detail: String) -> Ended {
-    Ended {
-        next: Outgoing::Failed,
-        due: None,
-        proof: None,
-        outcome,
-        detail,
-        http_status: None,
-        fully_written: false,
-        unanswered: false,
-        refused: false,
-    }
-}
-
 async fn try_once(
     gateway: &Arc<Gateway>,
     out: &Outbound,
@@ -114,15 +99,18 @@ async fn try_once(
     let request = match tokio::task::block_in_place(|| request(gateway, out)) {
         Ok(request) => request,
         // Nothing was put on the wire: what is missing may be there at the next attempt.
-        Err(why) => return (retry(out, claimed, "not_sent", why, None, false), None),
+        Err(why) => return (ending::retry(out, claimed, "not_sent", why, None, false), None),
     };
     let (request, soap) = request;
     emit!(event::SEND_ATTEMPT, { "message.id" = claimed.message_id, partner = claimed.partner, attempt = claimed.attempt_count }, "{} attempt {}", claimed.message_id, claimed.attempt_count);
     let started = At::from(ids::now());
     match gateway.poster.post(&request).await {
-        Ok(posted) => answered(gateway, out, claimed, &posted, &soap, started, &request),
+        Ok(posted) => {
+            let (ended, receipt) = ending::answered(gateway, out, claimed, &posted);
+            (ended, Some((row(out, started, &soap, request.url.as_str(), Some(&posted)), receipt)))
+        }
         Err(error) => {
-            let ended = retry(out, claimed, "unreachable", error.to_string(), None, error.fully_written);
+            let ended = ending::retry(out, claimed, "unreachable", error.to_string(), None, error.fully_written);
             let row = row(out, started, &soap, request.url.as_str(), None);
             (Ended { unanswered: error.fully_written, ..ended }, Some((row, None)))
         }
@@ -169,103 +157,6 @@ fn request(gateway: &Gateway, out: &Outbound) -> Result<(Request, String), Strin
     Ok((request, soap))
 }
 
-/// Judges an answer: from what it says to the state that follows.
-fn answered(
-    gateway: &Gateway,
-    out: &Outbound,
-    claimed: &Sending,
-    posted: &Posted,
-    soap: &str,
-    started: At,
-    request: &Request,
-) -> (Ended, Option<(exchanges::Exchange, Option<String>)>) {
-    let status = posted.status.as_u16();
-    let content_type = posted.headers.get(http::header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
-    let bench = gateway.answer_bench(ids::now());
-    let concluded =
-        tokio::task::block_in_place(|| conclude::conclude(status, content_type, &posted.body, &out.expected(), &bench));
-    let notes = concluded.notes.join("; ");
-    let http_status = Some(i32::from(status));
-    let row = row(out, started, soap, request.url.as_str(), Some(posted));
-    let whole = posted.fully_written;
-    let silent = posted.earlier_written;
-    let mut ended = match concluded.outcome {
-        Outcome::Delivered => Ended {
-            next: Outgoing::Delivered,
-            proof: Some("receipt"),
-            ..failed("receipt", if notes.is_empty() { "receipt".to_owned() } else { format!("receipt: {notes}") })
-        },
-        Outcome::Taken => Ended {
-            next: Outgoing::Delivered,
-            proof: Some("none"),
-            ..failed("taken", "taken; no receipt is agreed".to_owned())
-        },
-        Outcome::Awaiting => Ended {
-            next: Outgoing::AwaitingReceipt,
-            due: awaited(out, claimed),
-            ..failed("awaiting_receipt", "taken; the receipt will come in a request of its own".to_owned())
-        },
-        Outcome::InvalidReceipt(why) => {
-            let why = format!("EBMS:0302 the receipt is not accepted: {why}");
-            retry(out, claimed, "invalid_receipt", why, http_status, whole)
-        }
-        Outcome::DuplicateAnswer(said) => {
-            duplicate(claimed, &said, concluded.signed || out.leg().security.sign.is_none(), silent)
-        }
-        Outcome::Final { code, text } => Ended { refused: true, ..failed("refused", format!("{code} {text}")) },
-        Outcome::Retry { why } => Ended { refused: true, ..retry(out, claimed, "no_receipt", why, http_status, whole) },
-    };
-    if !notes.is_empty() && ended.next != Outgoing::Delivered {
-        ended.detail = format!("{} ({notes})", ended.detail);
-    }
-    (Ended { http_status, fully_written: whole, unanswered: silent, ..ended }, Some((row, concluded.soap)))
-}
-
-/// EB-165.
-fn duplicate(claimed: &Sending, said: &str, believed: bool, silent: bool) -> Ended {
-    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(1) + u32::from(silent);
-    if believed && outcome::duplicate_proves_delivery(attempt, claimed.unanswered || silent, claimed.refused) {
-        let detail =
-            format!("the partner says that it has this message already, after an attempt without answer: {said}");
-        return Ended { next: Outgoing::Delivered, proof: Some("none"), ..failed("duplicate", detail) };
-    }
-    Ended { refused: true, ..failed("duplicate", format!("outcome unknown: {said}")) }
-}
-
-/// The next attempt by the P-Mode's plan, or the end.
-fn retry(
-    out: &Outbound,
-    claimed: &Sending,
-    outcome: &'static str,
-    why: String,
-    status: Option<i32>,
-    whole: bool,
-) -> Ended {
-    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(u32::MAX);
-    let next = match &out.leg().reception.retry {
-        Some(plan) => plan.next(attempt, claimed.created_at.0, ids::now(), ids::chance()),
-        None => Next::GiveUp,
-    };
-    let base = Ended { http_status: status, fully_written: whole, ..failed(outcome, why) };
-    match next {
-        Next::Retry(at) => Ended { next: Outgoing::Pending, due: Some(At::from(at)), ..base },
-        Next::GiveUp => Ended {
-            detail: format!("EBMS:0301 no receipt after {attempt} attempts; the last: {}", base.detail),
-            ..base
-        },
-    }
-}
-
-/// When a receipt that comes in a request of its own is overdue: the plan's wait after this attempt.
-fn awaited(out: &Outbound, claimed: &Sending) -> Option<At> {
-    let plan = out.leg().reception.retry?;
-    let attempt = u32::try_from(claimed.attempt_count).unwrap_or(u32::MAX);
-    match plan.next(attempt, claimed.created_at.0, ids::now(), 0.5) {
-        Next::Retry(at) => Some(At::from(at)),
-        Next::GiveUp => Some(At::from(ids::now() + plan.max)),
-    }
-}
-
 fn row(out: &Outbound, at: At, soap: &str, url: &str, posted: Option<&Posted>) -> exchanges::Exchange {
     exchanges::Exchange {
         id: ids::row(),
@@ -297,7 +188,7 @@ async fn write_down(
     ended: Ended,
     exchange: Option<(exchanges::Exchange, Option<String>)>,
 ) {
-    let (code, text) = line(claimed, &ended);
+    let (code, text) = ending::line(claimed, &ended);
     let mut wait = Duration::from_millis(100);
     loop {
         let (row, ended_now, exchange, text) = (claimed.clone(), ended.clone(), exchange.clone(), text.clone());
@@ -322,7 +213,9 @@ async fn write_down(
             })
             .await;
         match written {
-            Ok(_) => return tell(claimed, &ended),
+            Ok(true) => return ending::tell(claimed, &ended),
+            // Somebody else concluded it meanwhile, and told.
+            Ok(false) => return,
             Err(error) => {
                 metrics::store_errors_total("conclude").increment(1);
                 emit!(
@@ -335,52 +228,5 @@ async fn write_down(
                 wait = (wait * 2).min(Duration::from_secs(30));
             }
         }
-    }
-}
-
-/// The timeline's line.
-fn line(claimed: &Sending, ended: &Ended) -> (&'static str, String) {
-    let attempt = claimed.attempt_count;
-    let next = ended.due.map_or_else(String::new, |at| format!("; again at {at}"));
-    match ended.next {
-        Outgoing::Delivered => (event::SEND_DELIVERED.code, format!("attempt {attempt}: {}", ended.detail)),
-        Outgoing::AwaitingReceipt => (event::SEND_ATTEMPT.code, format!("attempt {attempt}: {}", ended.detail)),
-        Outgoing::Failed if ended.outcome == "duplicate" => {
-            (event::SEND_OUTCOME_UNKNOWN.code, format!("attempt {attempt}: {}", ended.detail))
-        }
-        Outgoing::Failed if ended.detail.starts_with("EBMS:0301") => {
-            (event::SEND_FAILED.code, format!("attempt {attempt}: {}", ended.detail))
-        }
-        Outgoing::Failed => (event::SEND_REFUSED.code, format!("attempt {attempt}: refused: {}", ended.detail)),
-        _ if ended.outcome == "unreachable" => {
-            (event::SEND_UNREACHABLE.code, format!("attempt {attempt}: {}{next}", ended.detail))
-        }
-        _ => (event::SEND_RECEIPT_MISSING.code, format!("attempt {attempt}: {}{next}", ended.detail)),
-    }
-}
-
-fn tell(claimed: &Sending, ended: &Ended) {
-    let (id, partner, attempt) = (&claimed.message_id, &claimed.partner, claimed.attempt_count);
-    let detail = &ended.detail;
-    match ended.next {
-        Outgoing::Delivered => {
-            metrics::messages_total("out", partner, &claimed.pmode, "delivered").increment(1);
-            let since = (ids::now() - claimed.created_at.0).as_seconds_f64();
-            metrics::receipt_seconds(partner).record(since.max(0.0));
-            emit!(event::SEND_DELIVERED, { "message.id" = id, partner, attempt }, "{id} delivered to `{partner}`: {detail}");
-        }
-        Outgoing::Failed => {
-            metrics::messages_total("out", partner, &claimed.pmode, "failed").increment(1);
-            emit!(event::SEND_FAILED, { "message.id" = id, partner, attempt }, "{id} to `{partner}` failed: {detail}");
-        }
-        _ => {
-            emit!(event::SEND_RECEIPT_MISSING, { "message.id" = id, partner, attempt }, "{id} to `{partner}`: {detail}");
-        }
-    }
-}
-
-impl From<PostError> for Outcome {
-    fn from(error: PostError) -> Self {
-        Self::Retry { why: error.to_string() }
     }
 }

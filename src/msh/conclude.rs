@@ -147,10 +147,17 @@ fn fault_alone(status: u16, soap: &[u8], charset: Option<&str>) -> Conclusion {
 }
 
 fn judge(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Conclusion {
-    let leg = sent.pmode.leg(sent.leg).unwrap_or(&sent.pmode.leg);
     let signature = authenticate(opened, sent, bench);
-    let signed = matches!(signature, Ok(true));
-    let mut notes = Vec::from_iter(distrust(&signature, leg.security.sign.is_some()));
+    let agreed = sent.pmode.leg(sent.leg).unwrap_or(&sent.pmode.leg).security.sign.is_some();
+    let mut notes = Vec::new();
+    let outcome = weigh(opened, sent, &signature, &mut notes);
+    notes.extend(distrust(&signature, agreed, &outcome));
+    Conclusion { outcome, soap: None, signed: matches!(signature, Ok(true)), notes }
+}
+
+/// What the signals of an answer mean, given what its signature is worth.
+fn weigh(opened: &Opened, sent: &Sent<'_>, signature: &Result<bool, Reject>, notes: &mut Vec<String>) -> Outcome {
+    let leg = sent.pmode.leg(sent.leg).unwrap_or(&sent.pmode.leg);
     let mut errors = opened.messaging.errors().filter(|signal| {
         let about = signal.ref_to.as_ref().is_none_or(|id| id == sent.message_id);
         if !about {
@@ -161,12 +168,11 @@ fn judge(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Conclusio
     if let Some(signal) = errors.next()
         && let Some(outcome) = outcome::of_errors(&signal.errors, &leg.reception.duplicate_answers)
     {
-        drop(errors);
-        return Conclusion { outcome, soap: None, signed, notes };
+        return outcome;
     }
     drop(errors);
-    let outcome = match opened.messaging.receipt() {
-        Some(receipt) => match check_receipt(receipt, sent, &signature, &mut notes) {
+    match opened.messaging.receipt() {
+        Some(receipt) => match check_receipt(receipt, sent, signature, notes) {
             Ok(()) => Outcome::Delivered,
             Err(why) => Outcome::InvalidReceipt(why),
         },
@@ -176,8 +182,7 @@ fn judge(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Conclusio
             Outcome::Final { code: format!("SOAP fault {code}"), text }
         }
         None => Outcome::Retry { why: "the answer holds no receipt".to_owned() },
-    };
-    Conclusion { outcome, soap: None, signed, notes }
+    }
 }
 
 /// Judges a receipt that came in a request of its own, by the same rules.
@@ -207,11 +212,13 @@ fn authenticate(opened: &Opened, sent: &Sent<'_>, bench: &AnswerBench<'_>) -> Re
 }
 
 /// What the timeline says of an answer that proves nothing of its sender: whom an error came from stays open (EB-088).
-fn distrust(signature: &Result<bool, Reject>, agreed: bool) -> Option<String> {
-    match signature {
-        Err(reject) => Some(format!("the answer's signature is not accepted: {reject}")),
-        Ok(false) if agreed => Some("the answer is not signed".to_owned()),
-        Ok(_) => None,
+/// Where the outcome says so, it need not be said twice.
+fn distrust(signature: &Result<bool, Reject>, agreed: bool, outcome: &Outcome) -> Option<String> {
+    match (signature, outcome) {
+        (Ok(true), _) | (Ok(false), Outcome::InvalidReceipt(_)) => None,
+        (Ok(false), _) => agreed.then(|| "the answer is not signed".to_owned()),
+        (Err(reject), Outcome::InvalidReceipt(said)) if *said == reject.to_string() => None,
+        (Err(reject), _) => Some(format!("the answer's signature is not accepted: {reject}")),
     }
 }
 

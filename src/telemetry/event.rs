@@ -113,7 +113,7 @@ declare_events! {
     SEND_RECEIPT_MISSING = "send.receipt_missing", Warn,
         "The partner took the message and gave no receipt in time; it is sent again later.",
         "When it lasts, ask the partner whether the message arrived.";
-    SEND_RECEIPT_WRONG = "send.receipt_wrong", Error, "A receipt came whose digests disagree with what was sent.",
+    SEND_RECEIPT_WRONG = "send.receipt_wrong", Error, "A receipt came that does not prove what was sent.",
         "Keep the exchange and ask the partner what it received.";
     SEND_REFUSED = "send.refused", Error, "The partner refused the message for good.",
         "Read the partner's text; mend the cause, then `postrider message resend --as new`.";

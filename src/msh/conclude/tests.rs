@@ -64,11 +64,15 @@ fn sent() -> [Reference; 3] {
 
 #[test]
 fn an_answer_without_signature_is_noted_where_one_is_agreed() {
-    assert_eq!(distrust(&Ok(false), true).as_deref(), Some("the answer is not signed"));
-    assert_eq!(distrust(&Ok(false), false), None);
-    assert_eq!(distrust(&Ok(true), true), None);
+    let failed = Outcome::Final { code: "EBMS:0004".to_owned(), text: String::new() };
+    assert_eq!(distrust(&Ok(false), true, &failed).as_deref(), Some("the answer is not signed"));
+    assert_eq!(distrust(&Ok(false), false, &failed), None);
+    assert_eq!(distrust(&Ok(true), true, &failed), None);
     let refused = Err(Reject::Signer("unknown".to_owned()));
-    assert!(distrust(&refused, false).is_some_and(|note| note.contains("not accepted")));
+    assert!(distrust(&refused, false, &failed).is_some_and(|note| note.contains("not accepted")));
+    // A receipt that is refused for that very reason says it itself.
+    let invalid = Outcome::InvalidReceipt(Reject::Signer("unknown".to_owned()).to_string());
+    assert_eq!((distrust(&refused, true, &invalid), distrust(&Ok(false), true, &invalid)), (None, None));
 }
 
 #[test]
