@@ -18,10 +18,10 @@ use crate::msh::judge::PartLimits;
 use crate::msh::signer::SignerTrust;
 use crate::msh::{OwnParties, OwnParty};
 use crate::store::exchange::Quota;
-use crate::store::payload::{PayloadOptions, PayloadStore};
-use crate::store::{Store, StoreOptions};
+use crate::store::payload::{PayloadError, PayloadOptions, PayloadStore};
+use crate::store::{Store, StoreError, StoreOptions};
 use crate::transport::post::Poster;
-use crate::trust::{Crl, MissingCrl, Options, Purpose, Trust, TrustError};
+use crate::trust::{Crl, MissingCrl, Options, Purpose, Trust, TrustError, published};
 use crate::wss::{Certificate, CertificateCache, PrivateKey};
 
 /// Why the gateway cannot be put together; each names the file and what to do.
@@ -61,9 +61,15 @@ pub enum AssembleError {
     /// P-Modes.
     #[error(transparent)]
     Agreements(AgreementsError),
-    /// Database or payload store.
-    #[error("store: {0}")]
-    Store(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Where the database is.
+    #[error("store.url: {0}")]
+    StoreUrl(SecretError),
+    /// The payload store.
+    #[error(transparent)]
+    Payloads(#[from] PayloadError),
     /// A backend.
     #[error("backend `{name}`: {why}")]
     Backend {
@@ -105,6 +111,9 @@ fn private_key(party: &str, what: &'static str, config: &KeyConfig) -> Result<Pr
         let file = config.certificate.display();
         return Err(bad(format!("the {what} does not belong to the certificate `{file}` ({})", certificate.subject())));
     }
+    if let Some(why) = published(&key) {
+        return Err(bad(format!("the {what} cannot be used: {why}; make one of your own")));
+    }
     let mut chain: Vec<_> = certificates.map(Arc::new).collect();
     if let Some(file) = &config.chain {
         chain.extend(self::certificates("certificate chain", file)?.into_iter().map(Arc::new));
@@ -124,7 +133,11 @@ pub fn certificates(what: &'static str, path: &Path) -> Result<Vec<Certificate>,
 pub fn trust(config: &Config) -> Result<Trust, AssembleError> {
     let mut anchors = Vec::new();
     for path in &config.trust.anchors {
-        anchors.extend(certificates("trust anchor", path)?);
+        let found = certificates("trust anchor", path)?;
+        if let Some(why) = found.iter().find_map(|anchor| published(anchor.public_key())) {
+            return Err(AssembleError::File { what: "trust anchor", path: path.to_path_buf(), why });
+        }
+        anchors.extend(found);
     }
     let mut crls = Vec::new();
     for path in &config.trust.crls {
@@ -159,21 +172,19 @@ pub fn assemble(config: &Config, now: OffsetDateTime) -> Result<Arc<Gateway>, As
     let parties = own_parties(config)?;
     let trust = Arc::new(MessageTrust(trust(config)?));
     let agreements = Agreements::open(&config.pmodes.dir, now).map_err(AssembleError::Agreements)?;
-    let url = config.store_url().map_err(|e| AssembleError::Store(e.to_string()))?;
+    let url = config.store_url().map_err(AssembleError::StoreUrl)?;
     let store = Store::open(&StoreOptions {
         url: url.expose().to_owned(),
         node: config.host.name.clone(),
         connections: config.store.connections,
         group: config.store.group,
-    })
-    .and_then(|store| store.migrate().map(|_| store))
-    .map_err(|e| AssembleError::Store(e.to_string()))?;
+    })?;
+    store.migrate()?;
     let inline = usize::try_from(config.store.inline).unwrap_or(usize::MAX);
     let payloads = PayloadStore::open_with(
         config.data.dir.join("payloads"),
         PayloadOptions { inline, ..PayloadOptions::default() },
-    )
-    .map_err(|e| AssembleError::Store(e.to_string()))?;
+    )?;
     let limits = config.msh.first().map(|msh| msh.limits.clone());
     let at = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     let limits = limits.map_or(

@@ -34,7 +34,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use time::OffsetDateTime;
 
-pub use agreements::{Agreements, AgreementsError, FolderFiles, load as load_pmodes};
+pub use agreements::{Agreements, AgreementsError, FolderFiles, load as load_pmodes, load_files as load_pmode_files};
 pub use assemble::{AssembleError, assemble, certificates, own_parties, trust};
 pub use outpart::{OutPart, OutPartError, PartMeta, PreparedPart};
 

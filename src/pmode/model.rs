@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use super::error::Place;
 use crate::ebms::{PartyId, Typed};
 use crate::msh::reliability::RetryPlan;
 use crate::wss::Certificate;
@@ -24,6 +25,8 @@ pub struct PMode {
     pub revision: String,
     /// The file it came from.
     pub file: PathBuf,
+    /// Where its id stands.
+    pub place: Place,
     /// Name of the profile that it inherits from.
     pub profile: Option<String>,
     /// `PMode.Agreement`; `None` matches messages with any agreement or none.
@@ -98,6 +101,8 @@ pub struct PinnedCertificate {
     pub certificate: Arc<Certificate>,
     /// The file it came from.
     pub file: PathBuf,
+    /// Where the P-Mode, or the profile that it inherits from, names it.
+    pub place: Place,
     /// Used from then on, where that is later than its own first moment.
     pub from: Option<OffsetDateTime>,
     /// Used until then, where that is earlier than its own last moment.
@@ -148,6 +153,11 @@ impl PMode {
             LegNumber::First => Some(&self.leg),
             LegNumber::Reply => self.reply_leg.as_ref(),
         }
+    }
+
+    /// Every certificate that it names, of both parties.
+    pub fn certificates(&self) -> impl Iterator<Item = &PinnedCertificate> {
+        [&self.initiator, &self.responder].into_iter().flat_map(|party| party.signing.iter().chain(&party.encryption))
     }
 
     /// Who sends user messages on that leg.
@@ -358,6 +368,8 @@ pub struct ReceptionAwareness {
 pub struct DeliveryTarget {
     /// Backend name.
     pub backend: String,
+    /// Where that stands.
+    pub place: Place,
 }
 
 /// Whether a profile check is made, and what follows when it fails (PR-004).

@@ -194,7 +194,7 @@ fn leg(out: &mut Out, leg: &Leg) {
     out.tag("Security").holding(|out| security(out, &leg.security));
     out.tag("PayloadService").with("compression", if leg.compress { "application/gzip" } else { "none" }).empty();
     reception(out, &leg.reception);
-    for DeliveryTarget { backend } in &leg.deliver {
+    for DeliveryTarget { backend, .. } in &leg.deliver {
         out.tag("Deliver").with("to", backend).empty();
     }
 }

@@ -87,7 +87,10 @@ fn key_usage(certificate: &Certificate, purpose: Purpose) -> Result<(), TrustErr
 }
 
 /// WS-091: RSA from 2048 bits, elliptic curves from 256; kinds that no suite uses count as weak.
-pub(super) fn key_strength(key: &PKeyRef<impl HasPublic>) -> Result<(), String> {
+///
+/// # Errors
+/// Kind and length of a key that is too weak.
+pub fn key_strength(key: &PKeyRef<impl HasPublic>) -> Result<(), String> {
     let (name, enough) = match key.id() {
         Id::RSA | Id::RSA_PSS => ("RSA", key.bits() >= 2048),
         Id::EC => ("EC", key.bits() >= 256),

@@ -11,12 +11,14 @@ mod cache;
 mod check;
 mod error;
 mod path;
+mod published;
 mod revocation;
 
 #[cfg(test)]
 mod tests;
 
 pub use anchors::{MissingCrl, Options, Trust};
-pub use check::{Purpose, Verdict};
+pub use check::{Purpose, Verdict, key_strength};
 pub use error::{Link, Position, TrustError};
+pub use published::published;
 pub use revocation::{Crl, Revocation};

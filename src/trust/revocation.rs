@@ -70,7 +70,8 @@ impl Crl {
     }
 
     /// When its issuer promised the next one.
-    pub(super) fn next_update(&self) -> Option<OffsetDateTime> {
+    #[must_use]
+    pub fn next_update(&self) -> Option<OffsetDateTime> {
         let epoch = openssl::asn1::Asn1Time::from_unix(0).ok()?;
         let diff = epoch.diff(self.0.next_update()?).ok()?;
         let since = time::Duration::days(diff.days.into()) + time::Duration::seconds(diff.secs.into());

@@ -67,7 +67,7 @@ impl<'f> Certificates<'f> {
                 findings.warning(at, text);
             }
             let CertificateDraft { file, from, until, .. } = draft.clone();
-            pinned.push(PinnedCertificate { certificate, file, from, until });
+            pinned.push(PinnedCertificate { certificate, file, place: at.clone(), from, until });
         }
         pinned
     }

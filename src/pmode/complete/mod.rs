@@ -67,6 +67,7 @@ pub(super) fn complete_with(
         id: draft.name.value.clone(),
         revision: String::new(),
         file: PathBuf::from(&*draft.name.at.file),
+        place: draft.name.at.clone(),
         profile: draft.profile.as_ref().map(|p| p.value.clone()),
         agreement: terms.agreement.given(),
         send_pmode_id: terms.send_pmode_id.given_or(false),

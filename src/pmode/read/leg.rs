@@ -126,7 +126,8 @@ fn deliver(reader: &mut Reader<'_>, node: Node<'_>) -> Maybe<DeliveryTarget> {
     let mut fields = Fields::new(node);
     let backend = fields.required(reader, "to", "the name of a backend in postrider.toml").map(str::to_owned);
     fields.end(reader);
-    Some(Set { value: DeliveryTarget { backend: backend? }, at: reader.place(node) })
+    let place = reader.place(node);
+    Some(Set { value: DeliveryTarget { backend: backend?, place: place.clone() }, at: place })
 }
 
 /// WS-ReliableMessaging is not AS4's: a contract that is switched on is refused (EB-154).
