@@ -96,7 +96,8 @@ impl Store {
 
     /// Which migrations are applied, and which are not.
     pub fn status(&self) -> Result<Status, StoreError> {
-        self.0.place.status()
+        let status = super::look(&self.0.place.url())?;
+        status.ok_or_else(|| StoreError::Connect("the database file is gone".to_owned()))
     }
 
     /// Whether it is SQLite.

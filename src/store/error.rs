@@ -19,6 +19,20 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// The file is no database of ours, or is damaged.
+    #[error("`{}` cannot be used as the database: {why}", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// It has migrations that this program does not know.
+    #[error(
+        "the database is newer than this program, which does not know {}; run the version that migrated it, or a later one",
+        .0.join(", ")
+    )]
+    Newer(Vec<String>),
     /// The database cannot be reached.
     #[error("the database cannot be reached: {0}")]
     Connect(String),

@@ -8,6 +8,7 @@ use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
 use diesel::sqlite::SqliteConnection;
 use fs4::fs_std::FileExt;
+use rustix::fs::Access;
 
 use super::database::{StoreOptions, WAIT};
 use super::error::StoreError;
@@ -37,15 +38,31 @@ fn pragmas(connection: &mut SqliteConnection) -> QueryResult<()> {
 
 /// One connection.
 pub(super) fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
-    let mut connection = SqliteConnection::establish(&path.display().to_string())
-        .map_err(|e| StoreError::Connect(format!("{}: {e}", path.display())))?;
-    pragmas(&mut connection)?;
+    let mut connection = SqliteConnection::establish(&path.display().to_string()).map_err(|e| not_ours(path, &e))?;
+    pragmas(&mut connection).map_err(|e| not_ours(path, &e))?;
     Ok(connection)
+}
+
+fn not_ours(path: &Path, why: &dyn std::fmt::Display) -> StoreError {
+    StoreError::NotOurs { path: path.to_owned(), why: why.to_string() }
+}
+
+/// SQLite would open a file that it may not write, and fail with the first message.
+fn writable(path: &Path) -> Result<(), StoreError> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            Err(StoreError::File { path: path.to_owned(), source: std::io::ErrorKind::IsADirectory.into() })
+        }
+        Ok(_) => rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK)
+            .map_err(|e| StoreError::File { path: path.to_owned(), source: e.into() }),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Locks and opens the file.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<(Writer, SqlitePool), StoreError> {
     let failed = |source| StoreError::File { path: path.to_owned(), source };
+    writable(path)?;
     let lock = lock(path)?;
     let connection = connect(path)?;
     let readers = Pool::builder()
