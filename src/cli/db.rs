@@ -8,7 +8,7 @@ use super::exit;
 use super::failure::Failure;
 use super::output::tell;
 use crate::config::Config;
-use crate::store::{Store, StoreError, StoreOptions};
+use crate::store::{self, Store, StoreError, StoreOptions};
 
 /// The verbs.
 #[derive(Clone, Debug, Subcommand)]
@@ -51,17 +51,21 @@ fn migrate(global: &Global, config: &Config) -> Result<(), Failure> {
 }
 
 fn status(global: &Global, config: &Config) -> Result<(), Failure> {
-    if let Some(path) = missing(config)? {
-        let cause = format!("there is no database yet at {}", path.display());
+    let url = config.store_url().map_err(|e| Failure::new(exit::CONFIG, e.to_string()))?;
+    let Some(status) = store::look(url.expose()).map_err(|e| failure(&e))? else {
+        let path = url.expose().trim_start_matches("sqlite:");
+        let cause = format!("there is no database yet at {path}");
         return Err(Failure::new(exit::NO, cause).next("postrider db migrate").next("postrider serve makes it, too"));
-    }
-    let status = open(config)?.status().map_err(|e| failure(&e))?;
+    };
     let mut value = json!(status);
     value["schema"] = "postrider.database/1".into();
     value["id"] = status.backend.into();
     let lines = status.applied.iter().map(|name| format!("applied  {name}"));
     let lines = lines.chain(status.pending.iter().map(|name| format!("pending  {name}"))).collect::<Vec<_>>();
     global.output().one(&value, &format!("{}\n{}", status.backend, lines.join("\n")))?;
+    if !status.newer.is_empty() {
+        return Err(Failure { exit: exit::NO, ..failure(&StoreError::Newer(status.newer)) });
+    }
     if status.pending.is_empty() {
         return Ok(());
     }
@@ -71,13 +75,6 @@ fn status(global: &Global, config: &Config) -> Result<(), Failure> {
 
 fn backend(store: &Store) -> &'static str {
     if store.is_sqlite() { "sqlite" } else { "postgres" }
-}
-
-/// The file of an SQLite database that is not there.
-pub(super) fn missing(config: &Config) -> Result<Option<std::path::PathBuf>, Failure> {
-    let url = config.store_url().map_err(|e| Failure::new(exit::CONFIG, e.to_string()))?;
-    let path = url.expose().strip_prefix("sqlite:").map(std::path::PathBuf::from);
-    Ok(path.filter(|path| !path.exists()))
 }
 
 /// Opens the store that the configuration names.
@@ -94,13 +91,24 @@ pub(super) fn open(config: &Config) -> Result<Store, Failure> {
 
 /// Who must act: whoever runs another gateway on it, whoever runs the database, or whoever wrote the URL.
 pub(super) fn failure(error: &StoreError) -> Failure {
-    let failure = |exit| Failure::new(exit, error.to_string());
+    let code = match error {
+        StoreError::Url => exit::CONFIG,
+        StoreError::InUse(_) | StoreError::Newer(_) => exit::CONFLICT,
+        _ => exit::UNREACHABLE,
+    };
+    Failure::new(code, error.to_string()).next(remedy(error))
+}
+
+/// What to do about a database that cannot be used.
+pub(super) fn remedy(error: &StoreError) -> &'static str {
     match error {
-        StoreError::Url => failure(exit::CONFIG).next("set store.url in postrider.toml"),
-        StoreError::InUse(_) => failure(exit::UNREACHABLE).next("a running gateway holds it: stop that first"),
-        StoreError::File { .. } => {
-            failure(exit::UNREACHABLE).next("see that the folder is there and may be written to")
+        StoreError::Url => "set store.url in postrider.toml",
+        StoreError::InUse(_) => "a running gateway holds it: stop that first",
+        StoreError::Newer(_) => "install the newer postrider; postrider db status shows what is applied",
+        StoreError::File { .. } => "see that it may be read and written by the user that runs postrider",
+        StoreError::NotOurs { .. } => {
+            "restore it from a backup, or name another file in store.url; it was left as it is"
         }
-        _ => failure(exit::UNREACHABLE).next("postrider check"),
+        _ => "see that the database server runs and store.url leads to it",
     }
 }

@@ -1,6 +1,7 @@
 //! What single values cannot tell: what must hold between them.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 
 use super::fault::Problem;
 use super::model::{BackendKind, ClientAuth, Config, MshListener};
@@ -68,14 +69,14 @@ fn listeners(config: &Config, faults: &mut Faults<'_>) {
     }
     for (n, msh) in config.msh.iter().enumerate() {
         listener(&format!("msh[{n}]"), msh, faults);
-        if msh.listen == config.admin.listen && msh.listen.port() != 0 {
+        if collide(msh.listen, config.admin.listen) {
             faults.add(
                 "admin.listen",
                 format!("msh[{n}] listens there too"),
                 "give the admin listener a port of its own",
             );
         }
-        let twin = config.msh.iter().take(n).position(|other| other.listen == msh.listen && msh.listen.port() != 0);
+        let twin = config.msh.iter().take(n).position(|other| collide(other.listen, msh.listen));
         if let Some(twin) = twin {
             faults.add(
                 &format!("msh[{n}].listen"),
@@ -91,6 +92,12 @@ fn listeners(config: &Config, faults: &mut Faults<'_>) {
             "add [[admin.token]], or listen on 127.0.0.1",
         );
     }
+}
+
+/// Two listeners of one port: the same address, or one of them takes every address. Port 0 is a free one.
+fn collide(one: SocketAddr, other: SocketAddr) -> bool {
+    let every = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() == other.port() && one.port() != 0 && (every || one.ip() == other.ip())
 }
 
 fn listener(key: &str, msh: &MshListener, faults: &mut Faults<'_>) {

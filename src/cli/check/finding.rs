@@ -37,13 +37,20 @@ pub struct Finding {
     pub message: String,
     /// What to do.
     pub next: Option<String>,
+    /// Whether the gateway does not start with it.
+    pub stops: bool,
 }
 
 impl Finding {
+    /// A finding at a place, or at none.
+    pub fn new(severity: Severity, place: Option<String>, message: impl Into<String>) -> Self {
+        Self { severity, place, message: message.into(), next: None, stops: false }
+    }
+
     /// A finding about a key of the configuration, such as `party[0].signing[0].certificate`.
     pub fn at(severity: Severity, loaded: &Loaded, key: &str, message: impl Into<String>) -> Self {
         let place = loaded.origin(key).map(|origin| format!("{origin}: `{key}`"));
-        Self { severity, place: place.or_else(|| Some(format!("`{key}`"))), message: message.into(), next: None }
+        Self::new(severity, place.or_else(|| Some(format!("`{key}`"))), message)
     }
 
     /// Adds what to do.
@@ -53,18 +60,37 @@ impl Finding {
         self
     }
 
+    /// The gateway does not start with it: it is an error, whatever else.
+    #[must_use]
+    pub fn stops(mut self) -> Self {
+        self.stops = true;
+        self.severity = Severity::Error;
+        self
+    }
+
     /// As people read it.
     pub fn tell(&self) {
-        let place = self.place.iter().map(|place| format!("\n   {place}"));
-        let next = self.next.iter().map(|next| format!("\n   next: {next}"));
-        let more: String = place.chain(next).collect();
-        tell(self.severity.word(), &format!("{}{more}", self.message));
+        tell(self.severity.word(), &self.lines().join("\n   "));
+    }
+
+    /// What, where, what next: a line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let next = self.next.iter().map(|next| format!("next: {next}"));
+        std::iter::once(self.message.clone()).chain(self.place.clone()).chain(next).collect()
     }
 
     /// As machines read it.
     #[must_use]
     pub fn row(&self) -> Value {
-        json!({ "severity": self.severity.word(), "place": self.place, "message": self.message, "next": self.next })
+        json!({
+            "id": self.place,
+            "severity": self.severity.word(),
+            "place": self.place,
+            "message": self.message,
+            "next": self.next,
+            "stops": self.stops,
+        })
     }
 }
 
@@ -76,7 +102,7 @@ impl From<&Problem> for Finding {
             format!("`{}`: {}", problem.key, problem.message)
         };
         let place = problem.origin.as_ref().map(ToString::to_string);
-        Self { severity: Severity::Error, place, message, next: problem.remedy.clone() }
+        Self { next: problem.remedy.clone(), ..Self::new(Severity::Error, place, message).stops() }
     }
 }
 

@@ -1,39 +1,66 @@
-//! Keys, certificates and tokens: readable, fitting, valid, and for us alone.
+//! Keys, certificates and tokens of the configuration: readable, fitting, valid, strong, and for us alone.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use openssl::x509::X509KeyUsage;
 
-use openssl::pkey::{Id, PKey, Private};
-use time::OffsetDateTime;
-
+use super::look::{Look, unsuitable};
 use super::{Context, Finding, Severity};
-use crate::config::{FilePath, Secret};
+use crate::cli::serve::server_tls;
+use crate::config::KeyConfig;
+use crate::trust::{Crl, Purpose};
 use crate::wss::Certificate;
 
 /// Shortest admin token, in characters.
 const TOKEN_LENGTH: usize = 20;
-/// A certificate is worth a word this long before it ends.
-const NOTICE: time::Duration = time::Duration::days(60);
 
 /// The keys of our parties.
 pub(super) fn parties(context: &Context<'_>) -> Vec<Finding> {
     let mut look = Look::new(context);
     if context.loaded.config.party.is_empty() {
         let message = "there is no [[party]]: nothing can be signed or decrypted";
-        look.add(Finding::at(Severity::Warning, context.loaded, "party", message).next("postrider init writes one"));
+        let finding = look.finding(Severity::Warning, "party", message);
+        look.add(finding.next("add [[party]] with the party id that partners know; postrider init DIR shows one"));
     }
     for (n, party) in context.loaded.config.party.iter().enumerate() {
-        for (list, pairs) in [("signing", &party.signing), ("decryption", &party.decryption)] {
-            for (m, pair) in pairs.iter().enumerate() {
-                let key = format!("party[{n}].{list}[{m}]");
-                look.pair(&key, &format!("{list} of party `{}`", party.name), &pair.key, &pair.certificate);
-                if let Some(chain) = &pair.chain {
-                    look.certificates(&format!("{key}.chain"), "chain", chain);
-                }
-            }
+        let lists = [("signing", &party.signing, Purpose::Sign), ("decryption", &party.decryption, Purpose::Encrypt)];
+        for (list, pairs, purpose) in lists {
+            party_keys(&mut look, context, &format!("party[{n}].{list}"), &party.name, (list, pairs, purpose));
         }
     }
     look.found
+}
+
+fn party_keys(
+    look: &mut Look<'_>,
+    context: &Context<'_>,
+    list: &str,
+    party: &str,
+    (name, pairs, purpose): (&str, &[KeyConfig], Purpose),
+) {
+    let what = format!("{name} key of party `{party}`");
+    let mut good: Vec<(String, Vec<Certificate>)> = Vec::new();
+    for (m, pair) in pairs.iter().enumerate() {
+        let key = format!("{list}[{m}]");
+        if let Some(certificates) = look.pair(&key, &what, &pair.key, &pair.certificate) {
+            good.push((format!("{key}.certificate"), certificates));
+        }
+        if let Some(chain) = &pair.chain {
+            let key = format!("{key}.chain");
+            let all = look.certificates(&key, "certificate chain", chain);
+            look.health(&key, "certificate chain", &all, false);
+        }
+    }
+    let valid = |all: &[Certificate]| all.first().is_some_and(|own| own.valid_at(context.now));
+    let spare = good.iter().filter(|(_, all)| valid(all)).count();
+    for (key, all) in &good {
+        // The last one that is valid has nothing to take its place.
+        let others = spare - usize::from(valid(all));
+        look.health(key, &what, all, others > 0);
+        let Some(own) = all.first() else { continue };
+        if let Some(told) = unsuitable(context, own, purpose) {
+            let finding = look.finding(Severity::Error, key, format!("{what}: {told}"));
+            look.add(finding.next("have it issued anew with that key usage"));
+        }
+    }
 }
 
 /// The keys of listeners.
@@ -41,9 +68,20 @@ pub(super) fn listeners(context: &Context<'_>) -> Vec<Finding> {
     let mut look = Look::new(context);
     for (n, msh) in context.loaded.config.msh.iter().enumerate() {
         let Some(tls) = &msh.tls else { continue };
-        look.pair(&format!("msh[{n}].tls"), &format!("TLS of {}", msh.listen), &tls.key, &tls.certificate);
+        let (key, what) = (format!("msh[{n}].tls"), format!("TLS of {}", msh.listen));
+        let before = look.found.iter().filter(|finding| finding.stops).count();
+        if let Some(all) = look.pair(&key, &what, &tls.key, &tls.certificate) {
+            look.health(&format!("{key}.certificate"), &what, &all, false);
+        }
         for (m, ca) in tls.client_ca.iter().enumerate() {
-            look.certificates(&format!("msh[{n}].tls.client_ca[{m}]"), "authority of TLS clients", ca);
+            let (key, what) = (format!("{key}.client_ca[{m}]"), "authority of TLS clients");
+            let all = look.certificates(&key, what, ca);
+            look.health(&key, what, &all, false);
+        }
+        let told = look.found.iter().filter(|finding| finding.stops).count() > before;
+        // What is left is what only the TLS library knows, such as a kind of key that it does not speak.
+        if let (false, Err(failure)) = (told, server_tls(tls)) {
+            look.stops(&key, failure.cause, "give it a certificate with an RSA, ECDSA or Ed25519 key, and its chain");
         }
     }
     look.found
@@ -52,11 +90,35 @@ pub(super) fn listeners(context: &Context<'_>) -> Vec<Finding> {
 /// Trust anchors and revocation lists.
 pub(super) fn trust(context: &Context<'_>) -> Vec<Finding> {
     let mut look = Look::new(context);
-    for anchor in &context.loaded.config.trust.anchors {
-        look.certificates("trust.anchors", "trust anchor", anchor);
+    let trust = &context.loaded.config.trust;
+    for anchor in &trust.anchors {
+        let (key, what) = ("trust.anchors", format!("trust anchor {}", anchor.display()));
+        let all = look.certificates(key, "trust anchor", anchor);
+        look.health(key, &what, &all, false);
+        for one in &all {
+            let usage = one.x509().key_usage();
+            if usage.is_some_and(|usage| !usage.contains(X509KeyUsage::KEY_CERT_SIGN)) {
+                let message = format!("{what}: {} may not issue certificates (key usage keyCertSign)", one.subject());
+                let finding = look.finding(Severity::Warning, key, message);
+                look.add(finding.next("name the authority's certificate; a partner's own goes into its P-Mode"));
+            }
+        }
     }
-    for crl in &context.loaded.config.trust.crls {
-        look.octets("trust.crls", "revocation list", std::fs::read(crl), crl);
+    for path in &trust.crls {
+        match Crl::read_all(path) {
+            Err(error) => {
+                look.stops("trust.crls", error.to_string(), "fetch it from its issuer again, in PEM or DER");
+            }
+            Ok(lists) => {
+                for due in lists.iter().filter_map(Crl::next_update).filter(|due| *due < context.now) {
+                    let severity = if trust.hard_fail { Severity::Error } else { Severity::Warning };
+                    let message =
+                        format!("revocation list {} should have been replaced by {}", path.display(), due.date());
+                    let finding = look.finding(severity, "trust.crls", message);
+                    look.add(finding.next("fetch the current one from its issuer"));
+                }
+            }
+        }
     }
     look.found
 }
@@ -68,115 +130,17 @@ pub(super) fn tokens(context: &Context<'_>) -> Vec<Finding> {
         let key = format!("admin.token[{n}].secret");
         look.private_file(&key, &token.secret);
         match token.secret.read_text() {
-            Err(error) => look.report(Severity::Error, &key, error.to_string()),
+            Err(error) => {
+                let message = format!("the token of `{}`: {error}", token.name);
+                look.stops(&key, message, "write one there, and name it: openssl rand -hex 32 > FILE");
+            }
             Ok(text) if text.expose().len() < TOKEN_LENGTH => {
                 let message = format!("the token of `{}` is short enough to be guessed", token.name);
-                let finding = Finding::at(Severity::Warning, context.loaded, &key, message);
+                let finding = look.finding(Severity::Warning, &key, message);
                 look.add(finding.next("openssl rand -hex 32"));
             }
             Ok(_) => {}
         }
     }
     look.found
-}
-
-/// Collects findings.
-struct Look<'a> {
-    context: &'a Context<'a>,
-    found: Vec<Finding>,
-}
-
-impl<'a> Look<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
-        Self { context, found: Vec::new() }
-    }
-
-    fn add(&mut self, finding: Finding) {
-        self.found.push(finding);
-    }
-
-    fn report(&mut self, severity: Severity, key: &str, message: impl Into<String>) {
-        self.add(Finding::at(severity, self.context.loaded, key, message));
-    }
-
-    fn octets(&mut self, key: &str, what: &str, read: std::io::Result<Vec<u8>>, path: &Path) -> Option<Vec<u8>> {
-        read.map_err(|e| self.report(Severity::Error, key, format!("{what} {} cannot be read: {e}", path.display())))
-            .ok()
-    }
-
-    /// Secrets in files that others can read.
-    fn private_file(&mut self, key: &str, secret: &Secret) {
-        let Secret::File(path) = secret else { return };
-        let Ok(about) = std::fs::metadata(path) else { return };
-        if about.permissions().mode() & 0o077 != 0 {
-            let message = format!("{} can be read by other users", path.display());
-            let finding = Finding::at(Severity::Warning, self.context.loaded, key, message);
-            self.add(finding.next(format!("chmod 600 {}", path.display())));
-        }
-    }
-
-    /// A private key and its certificate.
-    fn pair(&mut self, key: &str, what: &str, secret: &Secret, certificate: &FilePath) {
-        let place = format!("{key}.key");
-        self.private_file(&place, secret);
-        let private = self.private_key(&place, what, secret);
-        let certificates = self.certificates(&format!("{key}.certificate"), what, certificate);
-        let (Some(private), Some(first)) = (private, certificates.first()) else { return };
-        if !first.public_key().public_eq(&private) {
-            let message = format!("{what}: the key does not belong to the certificate of {}", first.subject());
-            self.report(Severity::Error, &format!("{key}.certificate"), message);
-        }
-    }
-
-    fn private_key(&mut self, key: &str, what: &str, secret: &Secret) -> Option<PKey<Private>> {
-        let pem = match secret.read() {
-            Ok(pem) => pem,
-            Err(error) => {
-                self.report(Severity::Error, key, error.to_string());
-                return None;
-            }
-        };
-        // Without a callback OpenSSL would ask for a pass phrase on the terminal.
-        let private = PKey::private_key_from_pem_callback(&pem, |_| Ok(0)).ok();
-        if private.is_none() {
-            let message = format!("{what}: {secret} holds no private key in PEM without pass phrase");
-            let finding = Finding::at(Severity::Error, self.context.loaded, key, message);
-            self.add(finding.next("openssl pkey -in KEY -out KEY.pem"));
-        }
-        private
-    }
-
-    fn certificates(&mut self, key: &str, what: &str, path: &FilePath) -> Vec<Certificate> {
-        let Some(pem) = self.octets(key, what, std::fs::read(path), path) else { return Vec::new() };
-        let all = Certificate::all_from_pem(&pem).unwrap_or_default();
-        if all.is_empty() {
-            self.report(Severity::Error, key, format!("{what}: {} holds no certificate in PEM", path.display()));
-        }
-        for certificate in &all {
-            self.validity(key, what, certificate);
-        }
-        all
-    }
-
-    fn validity(&mut self, key: &str, what: &str, certificate: &Certificate) {
-        let now: OffsetDateTime = self.context.now;
-        let subject = certificate.subject();
-        let (begin, end) = (certificate.not_before(), certificate.not_after());
-        let replace = "agree on its successor with the partners that know it, and add it beside this one";
-        if end < now {
-            let message = format!("{what}: the certificate of {subject} ended {} days ago", (now - end).whole_days());
-            self.add(Finding::at(Severity::Error, self.context.loaded, key, message).next(replace));
-        } else if end < now + NOTICE {
-            let message = format!("{what}: the certificate of {subject} ends in {} days", (end - now).whole_days());
-            self.add(Finding::at(Severity::Warning, self.context.loaded, key, message).next(replace));
-        } else if begin > now {
-            let message = format!("{what}: the certificate of {subject} is not valid before {begin}");
-            self.report(Severity::Warning, key, message);
-        }
-        let public = certificate.public_key();
-        if public.id() == Id::RSA && public.bits() < 2048 {
-            let message = format!("{what}: the key of {subject} has {} bits, and 2048 are the least", public.bits());
-            self.report(Severity::Error, key, message);
-        }
-    }
 }

@@ -11,11 +11,8 @@ use crate::cli::arguments::Global;
 use crate::cli::exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Column, tell};
-use crate::gateway::{AgreementsError, FolderFiles, load_pmodes};
+use crate::gateway::{AgreementsError, load_pmode_files, load_pmodes};
 use crate::pmode::{PModeSet, Place};
-
-/// A P-Mode file is small.
-const LARGEST: u64 = 4 << 20;
 
 /// Finds what is wrong with P-Mode files.
 #[derive(Clone, Debug, Default, Args)]
@@ -49,30 +46,19 @@ pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
         if path.is_dir() {
             folder(path, now, &mut rows, &mut count);
         } else {
-            files.push((path.clone(), text(path)?));
+            // A name that leads nowhere is a slip of the command line, not a fault of a P-Mode.
+            std::fs::metadata(path)
+                .map_err(|e| Failure::file("read", path, &e).next("name a P-Mode file, or a folder of them"))?;
+            files.push(path.clone());
         }
     }
     if !files.is_empty() {
-        match PModeSet::load(&files, &FolderFiles, now) {
+        match load_pmode_files(&files, now) {
             Ok(set) => found(&set, &mut rows, &mut count),
             Err(errors) => rows.extend(errors.iter().map(|e| row("error", Some(&e.place), &e.problem.to_string()))),
         }
     }
     report(global, args, &rows, count)
-}
-
-/// The text of one file.
-fn text(path: &Path) -> Result<String, Failure> {
-    let about = std::fs::metadata(path).map_err(|e| Failure::file("read", path, &e))?;
-    if about.len() > LARGEST {
-        let cause = format!("{} has more than {} MiB: it is no P-Mode", path.display(), LARGEST >> 20);
-        return Err(Failure::new(exit::USAGE, cause));
-    }
-    let octets = std::fs::read(path).map_err(|e| Failure::file("read", path, &e))?;
-    String::from_utf8(octets).map_err(|_| {
-        let cause = format!("{} is no text in UTF-8, and P-Mode files are", path.display());
-        Failure::new(exit::CONFIG, cause)
-    })
 }
 
 fn folder(dir: &Path, now: OffsetDateTime, rows: &mut Vec<Value>, count: &mut usize) {

@@ -37,7 +37,7 @@ fn limits(config: &LimitsConfig, all: &Config) -> Limits {
     }
 }
 
-fn tls(config: &TlsConfig) -> Result<ServerTls, Failure> {
+pub(in crate::cli) fn tls(config: &TlsConfig) -> Result<ServerTls, Failure> {
     let chain = read(&config.certificate)?;
     let key = config.key.read().map_err(|e| Failure::new(exit::CONFIG, format!("the key of [msh.tls]: {e}")))?;
     let default = Identity::from_pem("[msh.tls]", &chain, &key, None).map_err(|e| failed(&e))?;

@@ -11,6 +11,8 @@ use clap::Args;
 use super::arguments::Global;
 use super::failure::Failure;
 
+pub(super) use listeners::tls as server_tls;
+
 /// Runs the command.
 pub(super) fn run(global: &Global, args: &ServeArgs) -> Result<(), Failure> {
     run::run(&args.global(global.clone()))

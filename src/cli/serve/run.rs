@@ -13,9 +13,10 @@ use crate::api::{self, ApiState};
 use crate::cli::arguments::Global;
 use crate::cli::exit;
 use crate::cli::failure::Failure;
+use crate::cli::{check, db};
 use crate::config::{Config, LogFormat, Switch};
 use crate::emit;
-use crate::gateway::{self, Gateway, Msh, deliver, overdue, pickup, send};
+use crate::gateway::{self, AssembleError, Gateway, Msh, deliver, overdue, pickup, send};
 use crate::store::{At, StoreError, delivery, sender_log};
 use crate::telemetry::event;
 use crate::telemetry::log::{self, Format};
@@ -23,7 +24,9 @@ use crate::telemetry::metrics::{self, Metrics};
 use crate::transport::listen::Listener;
 
 pub(super) fn run(global: &Global) -> Result<(), Failure> {
-    let config = global.load()?.config;
+    let loaded = global.load()?;
+    check::before_serving(&loaded, time::OffsetDateTime::now_utc())?;
+    let config = loaded.config;
     let format = if config.log.format == LogFormat::Json { Format::Json } else { Format::Text };
     log::init(format, &config.log.level).map_err(|e| Failure::new(exit::CONFIG, e.to_string()))?;
     let metrics = metrics::init(env!("CARGO_PKG_VERSION")).map_err(|e| Failure::new(exit::BUG, e.to_string()))?;
@@ -37,12 +40,14 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
 
 async fn serve(config: Config, metrics: Metrics) -> Result<(), Failure> {
     let now = time::OffsetDateTime::now_utc();
-    let gateway = gateway::assemble(&config, now).map_err(|e| assembled(&e))?;
-    release(&gateway).await.map_err(|e| Failure::new(exit::UNREACHABLE, e.to_string()))?;
+    // Addresses first: who cannot have them leaves the database as it is.
     let partners = listeners::bind(&config)?;
     let admin = TcpListener::bind(config.admin.listen).await.map_err(|e| {
-        Failure::new(exit::CONFIG, format!("cannot listen on {}: {e}", config.admin.listen)).next("set [admin] listen")
+        Failure::new(exit::CONFIG, format!("cannot listen on {}: {e}", config.admin.listen))
+            .next("stop the process that has the address, or set another one in [admin] listen")
     })?;
+    let gateway = gateway::assemble(&config, now).map_err(|e| assembled(&e))?;
+    release(&gateway).await.map_err(|e| db::failure(&e))?;
     let (stopping, stop) = watch::channel(false);
     let state = ApiState {
         gateway: Arc::clone(&gateway),
@@ -84,9 +89,12 @@ async fn serve(config: Config, metrics: Metrics) -> Result<(), Failure> {
     Ok(())
 }
 
-fn assembled(error: &gateway::AssembleError) -> Failure {
-    let code = if matches!(error, gateway::AssembleError::Store(_)) { exit::UNREACHABLE } else { exit::CONFIG };
-    Failure::new(code, error.to_string()).next("postrider check")
+fn assembled(error: &AssembleError) -> Failure {
+    match error {
+        AssembleError::Store(error) => db::failure(error),
+        AssembleError::Payloads(error) => Failure::new(exit::UNREACHABLE, error.to_string()).next("postrider check"),
+        _ => Failure::new(exit::CONFIG, error.to_string()).next("postrider check"),
+    }
 }
 
 /// Work that an earlier run of this node had in hand is due again at once (OUT-29).
