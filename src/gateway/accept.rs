@@ -22,6 +22,8 @@ pub(super) struct Arrival {
     pub(super) parts: Vec<SpooledPart>,
     pub(super) heads: Vec<Bytes>,
     pub(super) answer: Reply,
+    /// When the certificate that signed the answer ends.
+    pub(super) answer_until: Option<OffsetDateTime>,
     pub(super) note: Option<String>,
     pub(super) now: OffsetDateTime,
 }
@@ -136,6 +138,7 @@ fn stored(arrival: &Arrival, key: &Received) -> StoredReply {
         content_type: arrival.answer.content_type.clone(),
         body: arrival.answer.body.clone().into_bytes(),
         created_at: key.received_at,
+        valid_until: arrival.answer_until.map(At),
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
+use time::OffsetDateTime;
 
 use super::accept::{self, Arrival};
 use super::intake::{Intake, IntakeError, Root};
@@ -81,13 +82,14 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
     let body = spool::body(&opened, &gateway.payloads).map_err(|error| spoiled(error, stopped))?;
     parts.extend(body);
     parts.sort_by_key(|part| part.checked.position);
-    let (answer, note) = tokio::task::block_in_place(|| {
+    let ((answer, answer_until), note) = tokio::task::block_in_place(|| {
         profile::check(&admitted, &parts).map_err(&stopped)?;
         let note = second_opinion(gateway, &opened, &admitted, &parts).map_err(&stopped)?;
         Ok::<_, Stop>((receipt(gateway, &opened, &admitted)?, note))
     })?;
     let heads = intake.heads().to_vec();
-    accept::arrival(gateway, exchange, Arrival { opened, admitted, parts, heads, answer, note, now }).await
+    accept::arrival(gateway, exchange, Arrival { opened, admitted, parts, heads, answer, answer_until, note, now })
+        .await
 }
 
 fn spoiled(error: SpoolError, stopped: impl FnOnce(Reject) -> Stop) -> Stop {
@@ -131,10 +133,14 @@ fn second_opinion(
     }
 }
 
-/// The receipt's final octets; empty where the P-Mode wants none.
-fn receipt(gateway: &Gateway, opened: &Opened, admitted: &Admitted) -> Result<reply::Reply, Stop> {
+/// The receipt's final octets, and when its signer's certificate ends; empty where the P-Mode wants none.
+fn receipt(
+    gateway: &Gateway,
+    opened: &Opened,
+    admitted: &Admitted,
+) -> Result<(reply::Reply, Option<OffsetDateTime>), Stop> {
     if !admitted.leg().security.send_receipt {
-        return Ok(reply::Reply { status: 204, content_type: String::new(), body: String::new() });
+        return Ok((reply::Reply { status: 204, content_type: String::new(), body: String::new() }, None));
     }
     let now = ids::now();
     let parties = gateway.parties.load();
@@ -142,8 +148,10 @@ fn receipt(gateway: &Gateway, opened: &Opened, admitted: &Admitted) -> Result<re
     if admitted.leg().security.sign.is_some() && key.is_none() {
         return Err(Stop::Unavailable(format!("party `{}` has no valid signing key", admitted.us)));
     }
+    let until = key.filter(|_| admitted.leg().security.sign.is_some()).map(|key| key.certificate.not_after());
     let key = key.map(|k| &**k as &dyn crate::wss::Signer);
     reply::receipt(admitted, opened, key, &ids::envelope(&gateway.host), now)
+        .map(|reply| (reply, until))
         .map_err(|e| Stop::Unavailable(format!("the receipt cannot be signed: {e}")))
 }
 

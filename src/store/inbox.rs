@@ -73,6 +73,8 @@ pub struct StoredReply {
     pub body: Vec<u8>,
     /// When it was made.
     pub created_at: At,
+    /// When the certificate that signed it ends; `None` of an unsigned one.
+    pub valid_until: Option<At>,
 }
 
 /// What [`once`] found.
@@ -109,7 +111,8 @@ pub fn once<T, E: From<StoreError>>(
 pub enum Accepted {
     /// The first: its effect is in the transaction.
     First,
-    /// The same octets again: the stored answer, octet for octet (EB-164 a).
+    /// The same octets again: the stored answer, octet for octet (EB-164 a), as long as its signer's certificate is valid.
+    /// Then the answer is signed anew, and that one is stored (IN-53).
     Same(Box<StoredReply>),
     /// The same content packed anew: the new answer is stored too, and nothing else happened (EB-164 b).
     Repacked,
@@ -151,6 +154,10 @@ pub fn accept<E: From<StoreError>>(
         return Ok(Accepted::Repacked);
     }
     match stored_reply(tx, &key.source, &key.message_id, &answer.digest_set)? {
+        Some(stored) if stored.valid_until.is_some_and(|end| end < key.received_at) => {
+            renew_reply(tx, answer)?;
+            Ok(Accepted::Same(Box::new(answer.clone())))
+        }
         Some(stored) => Ok(Accepted::Same(Box::new(stored))),
         None => {
             Err(StoreError::Row { table: "reply", why: "an answer that is there cannot be read".to_owned() }.into())
@@ -179,6 +186,20 @@ pub fn processed(tx: &mut Tx<'_>, message: &str, result: &str, now: At) -> Resul
 /// Keeps an answer; `false` when one for these digests is there.
 fn add_reply(tx: &mut Tx<'_>, answer: &StoredReply) -> Result<bool, StoreError> {
     Ok(on!(tx, c => diesel::insert_into(reply::table).values(answer).on_conflict_do_nothing().execute(c)?) > 0)
+}
+
+/// Puts an answer in the place of one for the same digests.
+fn renew_reply(tx: &mut Tx<'_>, answer: &StoredReply) -> Result<(), StoreError> {
+    on!(tx, c => diesel::update(reply::table.find((&answer.source, &answer.message_id, &answer.digest_set)))
+        .set((
+            reply::status.eq(answer.status),
+            reply::content_type.eq(&answer.content_type),
+            reply::body.eq(&answer.body),
+            reply::created_at.eq(answer.created_at),
+            reply::valid_until.eq(answer.valid_until),
+        ))
+        .execute(c)?);
+    Ok(())
 }
 
 fn drop_replies(tx: &mut Tx<'_>, source: &str, message_id: &str) -> Result<(), StoreError> {

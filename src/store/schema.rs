@@ -32,7 +32,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{Binary, Integer, Text};
+    use diesel::sql_types::{Binary, Integer, Nullable, Text};
     use crate::store::instant::Instant;
 
     reply (source, message_id, digest_set) {
@@ -43,6 +43,7 @@ table! {
         content_type -> Text,
         body -> Binary,
         created_at -> Instant,
+        valid_until -> Nullable<Instant>,
     }
 }
 

@@ -177,6 +177,7 @@ pub(crate) fn reply(key: &Received, body: &str) -> StoredReply {
         content_type: "application/soap+xml".to_owned(),
         body: body.as_bytes().to_vec(),
         created_at: key.received_at,
+        valid_until: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The Transactional Inbox: one key, one effect; and the three cases of the same id again.
 
-use postrider::store::inbox::{self, Accepted, Once};
+use postrider::store::inbox::{self, Accepted, Once, StoredReply};
 use postrider::store::{Direction, StoreError, Tx, message};
 
 use crate::fixture::{Fixture, at, both, received, reply, row};
@@ -12,6 +12,7 @@ both!(
     equal_ids_of_two_partners_do_not_collide,
     the_same_octets_again_are_given_the_stored_answer,
     a_message_packed_anew_is_answered_anew_and_has_no_effect,
+    an_answer_whose_signer_ended_is_signed_anew,
     other_content_under_the_id_changes_nothing,
     the_same_digests_over_other_content_are_other_content,
     a_key_that_was_purged_may_come_again,
@@ -115,6 +116,23 @@ fn a_message_packed_anew_is_answered_anew_and_has_no_effect(f: &Fixture) {
     assert_eq!(accept(f, &key, "fourth", "four"), Accepted::Same(Box::new(reply(&key, "first"))));
     assert_eq!(effects(f), 1);
     assert_eq!(found(f, &key).duplicate_count, 3);
+}
+
+// IN-53
+fn an_answer_whose_signer_ended_is_signed_anew(f: &Fixture) {
+    let key = received("as4:us:them", "1", "p", "d");
+    let first = StoredReply { valid_until: Some(at(100)), ..reply(&key, "first") };
+    let try_at = |second: i64, body: &str, until: i64| {
+        let key = inbox::Received { received_at: at(second), ..key.clone() };
+        let answer = StoredReply { valid_until: Some(at(until)), ..reply(&key, body) };
+        f.write(move |tx| inbox::accept::<StoreError>(tx, &key, &answer, |_| Ok(())))
+    };
+    assert_eq!(try_at(0, "first", 100), Accepted::First);
+    assert_eq!(try_at(100, "second", 300), Accepted::Same(Box::new(first)));
+    let third = StoredReply { valid_until: Some(at(300)), created_at: at(101), ..reply(&key, "third") };
+    assert_eq!(try_at(101, "third", 300), Accepted::Same(Box::new(third.clone())));
+    // From now on it is this one.
+    assert_eq!(try_at(200, "fourth", 400), Accepted::Same(Box::new(third)));
 }
 
 // IN-23, IN-51 (c)

@@ -37,6 +37,7 @@ CREATE TABLE reply (
     content_type TEXT NOT NULL,
     body         BYTEA NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
+    valid_until  TIMESTAMPTZ,
     PRIMARY KEY (source, message_id, digest_set)
 );
 

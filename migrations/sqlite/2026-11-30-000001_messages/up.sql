@@ -37,6 +37,7 @@ CREATE TABLE reply (
     content_type TEXT NOT NULL,
     body         BLOB NOT NULL,
     created_at   TEXT NOT NULL,
+    valid_until  TEXT,
     PRIMARY KEY (source, message_id, digest_set)
 );
 
