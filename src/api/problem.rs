@@ -81,6 +81,7 @@ impl Problem {
 
     fn document(self, incident: &str, path: &str) -> Value {
         let Inner { status, code, detail, next, more, .. } = *self.0;
+        let next = next.unwrap_or_else(|| remedy(code).to_owned());
         let mut document = json!({
             "type": "about:blank",
             "title": status.canonical_reason().unwrap_or_default(),
@@ -96,6 +97,20 @@ impl Problem {
             members.retain(|_, value| !value.is_null());
         }
         document
+    }
+}
+
+/// What to do about a refusal that does not say it by itself.
+fn remedy(code: &str) -> &'static str {
+    match code {
+        "request.not_found" => "list what there is: GET /api/v1/messages, /api/v1/rejected, /api/v1/pmodes",
+        "request.method" => "take a method of the header `Allow`",
+        "submit.too_large" => {
+            "send less in one message, or agree on more: maxSize of the P-Mode, [msh.limits] of the gateway"
+        }
+        "message.state" => "look at the message: GET /api/v1/messages/{id}",
+        "store.unavailable" => "send it again after `Retry-After`; the gateway's log has the cause under the incident",
+        _ => "correct what the detail names and send it again; nothing of it was stored",
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line as a whole, and what each command is given.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -130,6 +131,16 @@ pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
         _ => Err("write KEY=VALUE".to_owned()),
     }
+}
+
+/// A number of things, at least one.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number from 1 on".to_owned())
+}
+
+/// An address with its port.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an IP address and a port, like 127.0.0.1:4080 or [::1]:4080".to_owned())
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustls::pki_types::ServerName;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use url::Url;
+use url::{Url, form_urlencoded};
 
 use super::endpoint::Endpoint;
 use super::exit;
@@ -29,6 +30,9 @@ const CONNECT_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_mins(1);
 /// Largest answer that is read.
 const ANSWER_SIZE: usize = 64 << 20;
+
+/// What is escaped in a segment of a path: everything but the unreserved (RFC 3986 §2.3), and the @ that ids have.
+const IN_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'@');
 
 /// An answer of the API.
 #[derive(Clone, Debug)]
@@ -85,16 +89,23 @@ impl Client {
         self.call(request, body).await
     }
 
-    /// The request target: path segments and query values are escaped here and nowhere else.
+    /// The request target: path segments and query values are escaped here and nowhere else. A `Url` would take an id
+    /// such as `..` for a step upwards, and ask for something else.
     fn target(&self, path: &[&str], query: &[(&str, &str)]) -> String {
-        let mut url = self.endpoint.url.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
+        let mut target = self.endpoint.url.path().trim_end_matches('/').to_owned();
+        for segment in path {
+            target.push('/');
+            if segment.bytes().all(|octet| octet == b'.') {
+                target.push_str(&segment.replace('.', "%2E"));
+            } else {
+                target.extend(utf8_percent_encode(segment, IN_SEGMENT));
+            }
         }
         if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+            target.push('?');
+            target.push_str(&form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish());
         }
-        url[url::Position::BeforePath..url::Position::AfterQuery].to_owned()
+        target
     }
 
     async fn call(&self, request: http::request::Builder, body: Body) -> Result<Answer, Failure> {
@@ -133,7 +144,8 @@ impl Client {
             cause = format!("{cause}: {inner}");
             source = inner.source();
         }
-        Failure { uncertain: true, ..Failure::new(exit::UNREACHABLE, cause) }
+        let next = "see that it is the admin listener of a gateway, and look into its log";
+        Failure { uncertain: true, ..Failure::new(exit::UNREACHABLE, cause).next(next) }
     }
 }
 
@@ -173,7 +185,8 @@ async fn tls(url: &Url, tcp: TcpStream) -> Result<tokio_rustls::client::TlsStrea
 async fn within<T>(limit: Duration, act: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(limit, act).await.unwrap_or_else(|_| {
         let cause = format!("the gateway did not answer within {} s", limit.as_secs());
-        Err(Failure::new(exit::UNREACHABLE, cause))
+        Err(Failure::new(exit::UNREACHABLE, cause)
+            .next("see that it runs and is not overloaded: /health/ready on its admin listener"))
     })
 }
 
@@ -230,6 +243,10 @@ mod tests {
             client.target(&["api", "v1", "messages", "a/b?@blue"], &[("q", "partner:red age:>1h")]),
             "/behind/proxy/api/v1/messages/a%2Fb%3F@blue?q=partner%3Ared+age%3A%3E1h"
         );
+        for (id, escaped) in [("..", "%2E%2E"), (".", "%2E"), ("../x", "..%2Fx"), ("%2e%2e", "%252e%252e")] {
+            let target = client.target(&["api", "v1", "messages", id], &[]);
+            assert_eq!(target, format!("/behind/proxy/api/v1/messages/{escaped}"));
+        }
     }
 
     #[test]

@@ -6,9 +6,10 @@ use clap::Args;
 use url::Url;
 
 use super::arguments::Global;
+use super::explain::configuration;
 use super::failure::Failure;
 use super::{exit, output};
-use crate::config::{Config, Secret, SecretText};
+use crate::config::{Config, Loaded, Secret, SecretText};
 
 /// The admin API when nothing says otherwise.
 const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:4081";
@@ -17,7 +18,7 @@ const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:4081";
 #[derive(Clone, Debug, Default, Args)]
 pub struct ApiArgs {
     /// The admin API of the gateway; without it the one that the configuration names.
-    #[arg(long, env = "POSTRIDER_ENDPOINT", value_name = "URL")]
+    #[arg(long, env = "POSTRIDER_ENDPOINT", value_name = "URL", value_parser = endpoint)]
     pub endpoint: Option<Url>,
     /// File with the bearer token; without it the first [[admin.token]] of the configuration.
     #[arg(long, env = "POSTRIDER_TOKEN_FILE", value_name = "FILE")]
@@ -41,18 +42,24 @@ impl ApiArgs {
         let named = self.token_file.clone().map(|path| Secret::File(path.into()));
         let (url, secret) = match &self.endpoint {
             Some(url) => (url.clone(), named),
-            None if global.config.exists() => {
-                let config = global.load()?.config;
-                let configured = config.admin.token.first().map(|token| token.secret.clone());
-                (admin_url(&config)?, named.or(configured))
-            }
-            None => (parse(DEFAULT_ENDPOINT)?, named),
+            // A configuration that was named and is not there must not lead to another gateway.
+            None => match configuration(global)? {
+                Some(Loaded { config, .. }) => {
+                    let configured = config.admin.token.first().map(|token| token.secret.clone());
+                    (admin_url(&config)?, named.or(configured))
+                }
+                None => (parse(DEFAULT_ENDPOINT)?, named),
+            },
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(Failure::new(exit::USAGE, format!("{url} is not an http or https URL")));
+            return Err(Failure::new(exit::USAGE, format!("{url} is not an http or https URL"))
+                .next("write it like http://127.0.0.1:4081"));
         }
         let token = match secret {
-            Some(secret) => Some(secret.read_text().map_err(|e| Failure::new(exit::DENIED, e.to_string()))?),
+            Some(secret) => Some(secret.read_text().map_err(|e| {
+                Failure::new(exit::DENIED, e.to_string())
+                    .next("name the file of a valid token with --token-file or POSTRIDER_TOKEN_FILE")
+            })?),
             None => None,
         };
         if token.is_some() && url.scheme() == "http" && !is_local(&url) {
@@ -60,6 +67,10 @@ impl ApiArgs {
         }
         Ok(Endpoint { url, token })
     }
+}
+
+fn endpoint(text: &str) -> Result<Url, String> {
+    Url::parse(text).map_err(|e| format!("{e}; write it like http://127.0.0.1:4081"))
 }
 
 fn parse(url: &str) -> Result<Url, Failure> {
@@ -115,8 +126,10 @@ mod tests {
 
     #[test]
     fn without_anything_the_default_holds() {
-        let endpoint = ApiArgs::default().resolve(&global("/nonexistent/postrider.toml".into())).unwrap();
+        let endpoint = ApiArgs::default().resolve(&global("postrider.toml".into())).unwrap();
         assert_eq!(endpoint.url.as_str(), "http://127.0.0.1:4081/");
         assert!(endpoint.token.is_none());
+        let named = ApiArgs::default().resolve(&global("/nonexistent/postrider.toml".into())).unwrap_err();
+        assert_eq!(named.exit, exit::CONFIG, "what was named must be there: {named}");
     }
 }

@@ -23,7 +23,7 @@ pub(super) use capture::octets;
 /// Runs a captured exchange through the gateway's own reader, offline, and tells each decision.
 ///
 /// Ends with 0 when the gateway would accept it, or when nothing wrong was found and what would decide was not given;
-/// with 8 when it would be refused, or is itself the refusal of a partner.
+/// with 1 when it would be refused, or is itself the refusal of a partner.
 #[derive(Clone, Debug, Args)]
 #[command(
     before_help = "Examples:\n  postrider explain capture.http --pmodes pmodes --key keys/blue.p12\n  postrider explain capture.http --at 2027-02-03T12:00:00Z --output json"
@@ -69,7 +69,7 @@ pub(super) fn run(global: &Global, args: &ExplainArgs) -> Result<(), Failure> {
     }
     let codes = explained.told.first().map(|told| format!("{} {}", told.code, told.text));
     tell("error", &codes.unwrap_or(explained.text));
-    Err(Failure::silent(exit::REJECTED))
+    Err(Failure::silent(exit::NO))
 }
 
 /// The configuration, where there is one: without a file of the default name the command works alone.
@@ -91,7 +91,9 @@ pub(super) fn desk(
 }
 
 pub(super) fn strange(path: &Path, why: &str) -> Failure {
-    Failure::new(exit::USAGE, format!("{} cannot be explained: {why}", path.display()))
+    Failure::new(exit::USAGE, format!("{} cannot be explained: {why}", path.display())).next(
+        "give the raw octets of one request or one answer (head, empty line, body), a MIME package or an envelope",
+    )
 }
 
 /// As people read it: a mark, the step, what was found, and what belongs to it below.

@@ -1,6 +1,7 @@
 //! How a command fails: the cause, what belongs to it, the next act, and the exit code.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use crate::cli::exit;
 use crate::config::ConfigError;
@@ -49,7 +50,17 @@ impl Failure {
     /// A file that could not be read or written.
     #[must_use]
     pub fn file(act: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::new(exit::USAGE, format!("{} cannot be {act}: {error}", path.display()))
+        let failure = Self::new(exit::USAGE, format!("{} cannot be {act}: {error}", path.display()));
+        match error.kind() {
+            ErrorKind::NotFound => failure.next("look for a slip in the name, and from which folder it is meant"),
+            ErrorKind::PermissionDenied => {
+                failure.next("let the user that runs this command have it, or run it as another")
+            }
+            ErrorKind::IsADirectory => failure.next("name a file in it"),
+            ErrorKind::NotADirectory => failure.next("a part of the path is a file; name another folder"),
+            ErrorKind::StorageFull | ErrorKind::ReadOnlyFilesystem => failure.next("name a place on another disk"),
+            _ => failure.next("look at the file and the disk it is on"),
+        }
     }
 }
 

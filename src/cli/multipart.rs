@@ -78,8 +78,11 @@ impl Part {
     fn new(boundary: &str, path: &Path, kind: Option<&str>) -> Result<Self, Failure> {
         let about = std::fs::metadata(path).map_err(|e| Failure::file("read", path, &e))?;
         if !about.is_file() {
-            return Err(Failure::new(exit::USAGE, format!("{} is not a file", path.display())));
+            return Err(Failure::new(exit::USAGE, format!("{} is not a file", path.display()))
+                .next("name the files themselves, each a payload of the one message"));
         }
+        // Whether it may be read is found out before anything is sent.
+        std::fs::File::open(path).map_err(|e| Failure::file("read", path, &e))?;
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.replace('\\', "%5C").replace('"', "%22").replace(['\r', '\n'], " ");
         let kind = kind.map_or_else(|| media_type(path), str::to_owned);

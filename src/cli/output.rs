@@ -104,18 +104,24 @@ impl Output {
     }
 }
 
+/// What a control character looks like.
+const SHOWN: char = '\u{fffd}';
+
 /// A field as people read it. Control characters are shown, never obeyed: a partner chooses some of these texts.
 #[must_use]
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect(),
+        Value::String(text) => text.chars().map(|c| if c.is_control() { SHOWN } else { c }).collect(),
         other => other.to_string(),
     }
 }
 
-/// Writes words to standard error, the first one in colour when that is a terminal and `NO_COLOR` is not set.
+/// Writes words to standard error, the first one in colour when that is a terminal and `NO_COLOR` is not set. Names of
+/// files and texts of partners are in it: of their control characters, lines and tabs alone are obeyed.
 pub fn tell(word: &str, message: &str) {
+    let message: String =
+        message.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { SHOWN } else { c }).collect();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) || !io::stderr().is_terminal();
     let word =
         if plain || word.is_empty() { word.to_owned() } else { format!("\u{1b}[1;{}m{word}\u{1b}[0m", colour(word)) };

@@ -31,7 +31,7 @@ pub struct SubmitArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub property: Vec<(String, String)>,
     /// What makes the submission the same one when it is repeated: a document number, for instance.
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = idempotency_key)]
     pub key: Option<String>,
     /// Media type of the parts; without it each file's name tells.
     #[arg(long, value_name = "TYPE")]
@@ -42,6 +42,15 @@ pub struct SubmitArgs {
     /// The gateway.
     #[command(flatten)]
     pub api: ApiArgs,
+}
+
+/// What can stand in the header `Idempotency-Key`, and comes out of it as it went in.
+fn idempotency_key(text: &str) -> Result<String, String> {
+    let printable = text.bytes().all(|octet| octet.is_ascii_graphic() || octet == b' ');
+    if (1..=200).contains(&text.len()) && printable && text.trim() == text {
+        return Ok(text.to_owned());
+    }
+    Err("write 1 to 200 printable ASCII characters, without blanks around them".to_owned())
 }
 
 pub(super) fn run(global: &Global, args: &SubmitArgs) -> Result<(), Failure> {

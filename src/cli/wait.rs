@@ -18,8 +18,12 @@ pub struct WaitArgs {
     #[arg(long, value_enum, value_name = "STATE")]
     pub wait: Option<Awaited>,
     /// How long to wait.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "30s", requires = "wait")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s", requires = "wait")]
     pub timeout: Duration,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|e| format!("{e}; write a number and its unit, like 30s or 5min"))
 }
 
 /// States of an outgoing message that can be waited for, in their order.

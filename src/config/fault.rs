@@ -58,9 +58,11 @@ impl fmt::Display for Problem {
 /// The known name nearest to `word`, when one is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Letters that changed places make short words unlike each other, and are the commonest slip.
+    let swapped = |name: &str| f64::from(u8::from(strsim::damerau_levenshtein(word, name) == 1)) * 0.9;
     known
         .into_iter()
-        .map(|name| (strsim::jaro_winkler(word, name), name))
+        .map(|name| (strsim::jaro_winkler(word, name).max(swapped(name)), name))
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)
@@ -92,6 +94,10 @@ impl fmt::Display for DecodeFault {
 impl de::Error for DecodeFault {
     fn custom<T: fmt::Display>(message: T) -> Self {
         let text = message.to_string();
+        if text == "invalid socket address syntax" {
+            let remedy = "write an IP address and a port, like \"127.0.0.1:4080\" or \"[::1]:4080\"";
+            return Self::new("this is no address to listen on".to_owned(), Some(remedy.to_owned()));
+        }
         match text.split_once(": write ").or_else(|| text.split_once(": use ")) {
             Some((what, _)) => {
                 let remedy = text.get(what.len() + 2..).map(str::to_owned);
@@ -99,6 +105,14 @@ impl de::Error for DecodeFault {
             }
             None => Self::new(text, None),
         }
+    }
+
+    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(format!("{found} stands here"), Some(form(&expected.to_string())))
+    }
+
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(format!("{found} is not a value of this key"), Some(form(&expected.to_string())))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -124,4 +138,18 @@ impl de::Error for DecodeFault {
             missing: Some(field),
         }
     }
+}
+
+/// How a value is written, out of what the decoder expected.
+fn form(expected: &str) -> String {
+    let known = match expected {
+        "u16" => "write a whole number from 0 to 65535",
+        "u32" | "u64" | "usize" | "i64" => "write a whole number, without quotes and unit",
+        "a boolean" => "write true or false",
+        "a string" => "write a text in quotes",
+        "a sequence" => "write a list in brackets, or several [[…]]",
+        struct_or_other if struct_or_other.starts_with("struct ") => "write a table: [name], then its keys",
+        other => return format!("write {other}"),
+    };
+    known.to_owned()
 }

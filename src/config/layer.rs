@@ -56,7 +56,7 @@ fn file_tree(path: &Path, text: &str) -> (Node, Vec<Problem>) {
             origin: Some(origin(e.span().map_or(0, |s| s.start))),
             key: String::new(),
             message: format!("this is not TOML: {}", e.message()),
-            remedy: None,
+            remedy: Some("mend that line; `postrider generate config` shows every key in its form".to_owned()),
         })
         .collect();
     (Node { value: Value::Table(from_toml(table.get_ref(), &origin)), origin: origin(0) }, problems)

@@ -11,6 +11,7 @@ use crate::msh::judge::{Admitted, Refused};
 use crate::msh::reply::Reply;
 use crate::msh::{Opened, Reject, payload_hash};
 use crate::store::inbox::{Accepted, Received, StoredReply};
+use crate::store::payload::Hold;
 use crate::store::{At, Incoming, StoreError, delivery, event as timeline, exchange as exchanges, inbox, message};
 use crate::telemetry::{event, metrics};
 use crate::transport::listen::{Answer, Exchange};
@@ -43,6 +44,7 @@ pub(super) async fn arrival(gateway: &Gateway, exchange: &Exchange, arrival: Arr
     let story = story(&arrival, exchange);
     let at = At::from(arrival.now);
     let record = rows::exchange_in(exchange, &arrival, &row, at);
+    let holds: Vec<_> = arrival.parts.iter().filter_map(|p| p.stored.hold().cloned()).collect();
     let (key_again, stored_key) = (key.clone(), key.clone());
     let accepted: Accepted = gateway
         .store
@@ -58,6 +60,10 @@ pub(super) async fn arrival(gateway: &Gateway, exchange: &Exchange, arrival: Arr
                 exchanges::record(tx, &record)
             })?;
             repeated(tx, &accepted, &stored_key, &record, at)?;
+            // Repeats are in an exchange's record, too: it is rebuilt from their payloads.
+            if !matches!(accepted, Accepted::OtherContent { .. }) {
+                holds.iter().for_each(Hold::keep);
+            }
             Ok(accepted)
         })
         .await?;

@@ -29,7 +29,7 @@ impl Files for FolderFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum AgreementsError {
     /// The folder itself.
-    #[error("cannot read the P-Mode folder `{}`: {source}; set `[pmodes] dir`", dir.display())]
+    #[error("cannot read the P-Mode folder `{}`: {source}", dir.display())]
     Folder {
         /// The folder.
         dir: PathBuf,

@@ -184,6 +184,7 @@ impl From<&crate::ebms::EbmsError> for Told {
         words.extend(error.description.as_ref().map(|d| d.text.as_str()));
         words.extend(error.detail.as_deref());
         words.dedup();
+        let words: Vec<&str> = words.iter().map(|part| part.trim_end_matches('.')).collect();
         Self { code: error.code.as_str().to_owned(), text: words.join(": ").chars().take(1000).collect() }
     }
 }

@@ -6,7 +6,7 @@ use super::rows;
 use crate::ebms::{Cid, Href, PartInfo, Property};
 use crate::pmode::Leg;
 use crate::store::Part;
-use crate::store::payload::{PayloadError, PayloadStore, Writer};
+use crate::store::payload::{Hold, PayloadError, PayloadStore, Writer};
 use crate::wire::gzip::{Deflater, GzipError};
 use crate::wss::{PartDigester, WssError, readings_differ};
 
@@ -59,6 +59,8 @@ pub struct PreparedPart {
     pub(super) info: PartInfo,
     /// SHA-256 of its octets.
     pub(super) content_sha256: [u8; 32],
+    /// Keeps its file there until the row is stored.
+    pub(super) hold: Option<Hold>,
 }
 
 /// The pass.
@@ -158,7 +160,7 @@ impl OutPart {
             octets: rows::octets(&stored),
         };
         let info = info(self.cid, &self.meta);
-        Ok(PreparedPart { row, info, content_sha256 })
+        Ok(PreparedPart { row, info, content_sha256, hold: stored.hold().cloned() })
     }
 }
 

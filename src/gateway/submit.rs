@@ -9,6 +9,7 @@ use crate::ebms::MessageId;
 use crate::emit;
 use crate::msh::{self, package, payload_hash};
 use crate::pmode::{self, MissingValue, NewIds, PMode, Wanted};
+use crate::store::payload::Hold;
 use crate::store::sender_log::{self, Sending, Submitted};
 use crate::store::{At, Direction, Message, Outgoing, Part, StoreError, event as timeline, message};
 use crate::telemetry::event;
@@ -113,6 +114,7 @@ pub async fn submit(gateway: &Gateway, new: NewMessage) -> Result<Taken, SubmitE
     let mut completed =
         pmode::complete_submission(&gateway.agreements.current(), wanted, fresh, now).map_err(SubmitError::Values)?;
     let row_id = ids::row();
+    let holds: Vec<_> = new.parts.iter().filter_map(|p| p.hold.clone()).collect();
     let parts: Vec<Part> = new.parts.into_iter().map(|p| Part { message: row_id.clone(), ..p.row }).collect();
     outpart::mark_compressed(&mut completed.message.parts, &parts);
     let frozen = frozen(gateway, &completed, &parts, &row_id, now)?;
@@ -128,6 +130,9 @@ pub async fn submit(gateway: &Gateway, new: NewMessage) -> Result<Taken, SubmitE
                 sender_log::freeze(tx, &frozen)?;
                 timeline::add(tx, &stored.id, at, event::SUBMIT_ACCEPTED.code, &text)
             })?;
+            if matches!(submitted, Submitted::New) {
+                holds.iter().for_each(Hold::keep);
+            }
             Ok((submitted, row.clone()))
         })
         .await?;

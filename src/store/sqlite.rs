@@ -12,6 +12,7 @@ use rustix::fs::Access;
 
 use super::database::{StoreOptions, WAIT};
 use super::error::StoreError;
+use super::look::look;
 use super::writer::Writer;
 
 pub(super) type SqlitePool = Pool<ConnectionManager<SqliteConnection>>;
@@ -64,6 +65,11 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<(Writer, Sqlit
     let failed = |source| StoreError::File { path: path.to_owned(), source };
     writable(path)?;
     let lock = lock(path)?;
+    // What is another program's, or of a newer version of this one, is not touched.
+    let newer = look(&format!("sqlite:{}", path.display()))?.map(|status| status.newer).unwrap_or_default();
+    if !newer.is_empty() {
+        return Err(StoreError::Newer(newer));
+    }
     let connection = connect(path)?;
     let readers = Pool::builder()
         .max_size(options.connections.max(2))

@@ -49,6 +49,9 @@ impl Said {
         assert_eq!(document["status"], status);
         assert_eq!(document["incident"].as_str(), self.headers["x-request-id"].to_str().ok());
         assert!(document["code"].as_str().is_some_and(|code| code.contains('.')), "{document}");
+        for member in ["title", "next", "instance"] {
+            assert!(document[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {document}");
+        }
         document["detail"].as_str().unwrap().to_owned()
     }
 }

@@ -5,4 +5,5 @@ mod bench;
 mod faults;
 mod finding;
 mod octets;
+mod stored;
 mod submissions;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::look::{unsuitable, validity};
 use super::{Context, Finding, Severity};
+use crate::cli::pmode::remedy;
 use crate::gateway::AgreementsError;
 use crate::pmode::{PMode, PModeSet, PartySpec, PinnedCertificate};
 use crate::trust::{Purpose, published};
@@ -16,7 +17,7 @@ pub(super) fn files(context: &Context<'_>) -> Vec<Finding> {
             .iter()
             .map(|fault| {
                 let finding = Finding::new(Severity::Error, Some(fault.place.to_string()), fault.problem.to_string());
-                finding.stops().next("mend that line; postrider pmode check FILE looks at one file alone")
+                finding.stops().next(remedy(&fault.problem))
             })
             .collect(),
         Err(AgreementsError::Folder { source, .. }) => {

@@ -20,8 +20,7 @@ pub(in crate::cli) fn octets(path: &Path) -> Result<Bytes, Failure> {
     } else {
         let about = std::fs::metadata(path).map_err(failed)?;
         if about.is_dir() {
-            let cause = format!("{} is a folder; name one captured file", path.display());
-            return Err(Failure::new(exit::USAGE, cause));
+            return Err(Failure::file("read", path, &std::io::ErrorKind::IsADirectory.into()));
         }
         if about.len() > LARGEST {
             return Err(large(path));

@@ -15,6 +15,8 @@ use crate::wss::{Certificate, PrivateKey};
 /// A file of keys is small.
 const LARGEST: u64 = 1 << 20;
 
+const KINDS: &str = "name a PEM file of a key with its certificate, or of certificates; or a PKCS #12 store";
+
 /// Reads them all.
 pub(super) fn load(files: &[PathBuf], password: Option<&Path>) -> Result<Extra, Failure> {
     let mut extra = Extra::default();
@@ -39,14 +41,17 @@ fn password(file: Option<&Path>) -> Result<Zeroizing<String>, Failure> {
     };
     let octets = small(file)?;
     let text = std::str::from_utf8(&octets);
-    let text = text.map_err(|_| Failure::new(exit::USAGE, format!("{} is no text in UTF-8", file.display())))?;
+    let text = text.map_err(|_| {
+        let failure = Failure::new(exit::USAGE, format!("{} is no text in UTF-8", file.display()));
+        failure.next("it holds the password of the keys, in one line")
+    })?;
     Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 fn small(file: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let about = std::fs::metadata(file).map_err(|e| Failure::file("read", file, &e))?;
     if !about.is_file() || about.len() > LARGEST {
-        return Err(strange(file, "it is no file of at most 1 MiB"));
+        return Err(strange(file, "it is no file of at most 1 MiB").next(KINDS));
     }
     std::fs::read(file).map(Zeroizing::new).map_err(|e| Failure::file("read", file, &e))
 }
@@ -56,7 +61,9 @@ fn strange(file: &Path, why: &str) -> Failure {
 }
 
 fn pem(file: &Path, octets: &[u8], password: &str, extra: &mut Extra) -> Result<(), Failure> {
-    let all = Certificate::all_from_pem(octets).map_err(|e| strange(file, &e.to_string()))?;
+    let all = Certificate::all_from_pem(octets).map_err(|_| {
+        strange(file, "a certificate in it is cut off or damaged").next("get the file again from where it was made")
+    })?;
     if memchr::memmem::find(octets, b"PRIVATE KEY-----").is_none() {
         return certificates(file, all, extra);
     }
@@ -69,7 +76,7 @@ fn pem(file: &Path, octets: &[u8], password: &str, extra: &mut Extra) -> Result<
 }
 
 fn store(file: &Path, octets: &[u8], password: &str, extra: &mut Extra) -> Result<(), Failure> {
-    let read = Pkcs12::from_der(octets).map_err(|_| strange(file, "it is neither PEM nor PKCS #12"))?;
+    let read = Pkcs12::from_der(octets).map_err(|_| strange(file, "it is neither PEM nor PKCS #12").next(KINDS))?;
     let read = read.parse2(password).map_err(|_| {
         let failure = strange(file, "the password is wrong, or the store is damaged");
         failure.next("the password goes into POSTRIDER_KEY_PASSWORD or --password-file")
@@ -99,7 +106,7 @@ fn own(file: &Path, key: PKey<Private>, mut all: Vec<Certificate>, extra: &mut E
 
 fn certificates(file: &Path, all: Vec<Certificate>, extra: &mut Extra) -> Result<(), Failure> {
     if all.is_empty() {
-        return Err(strange(file, "there is no certificate in it"));
+        return Err(strange(file, "there is no certificate in it").next(KINDS));
     }
     for certificate in all {
         let list =

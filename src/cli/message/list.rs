@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
-use crate::cli::arguments::Global;
+use crate::cli::arguments::{Global, count};
 use crate::cli::client::{Client, block_on};
 use crate::cli::endpoint::ApiArgs;
 use crate::cli::output::{Column, tell};
@@ -32,7 +32,7 @@ pub struct ListArgs {
     #[arg(value_name = "FILTER")]
     pub filter: Vec<String>,
     /// At most that many.
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = count)]
     pub limit: usize,
     /// Goes on where an earlier list ended.
     #[arg(long, value_name = "CURSOR")]

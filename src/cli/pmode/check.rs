@@ -6,13 +6,13 @@ use clap::Args;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use super::PModesArgs;
+use super::{FOLDER, PModesArgs, remedy};
 use crate::cli::arguments::Global;
 use crate::cli::exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Column, tell};
 use crate::gateway::{AgreementsError, load_pmode_files, load_pmodes};
-use crate::pmode::{PModeSet, Place};
+use crate::pmode::{PModeError, PModeSet, Place};
 
 /// Finds what is wrong with P-Mode files.
 #[derive(Clone, Debug, Default, Args)]
@@ -29,10 +29,11 @@ pub struct CheckArgs {
     pub pmodes: PModesArgs,
 }
 
-const COLUMNS: [Column; 3] = [
+const COLUMNS: [Column; 4] = [
     Column { heading: "SEVERITY", field: "severity" },
     Column { heading: "PLACE", field: "place" },
     Column { heading: "FINDING", field: "message" },
+    Column { heading: "NEXT", field: "next" },
 ];
 
 pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
@@ -55,7 +56,7 @@ pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
     if !files.is_empty() {
         match load_pmode_files(&files, now) {
             Ok(set) => found(&set, &mut rows, &mut count),
-            Err(errors) => rows.extend(errors.iter().map(|e| row("error", Some(&e.place), &e.problem.to_string()))),
+            Err(errors) => rows.extend(errors.iter().map(fault)),
         }
     }
     report(global, args, &rows, count)
@@ -65,20 +66,24 @@ fn folder(dir: &Path, now: OffsetDateTime, rows: &mut Vec<Value>, count: &mut us
     match load_pmodes(dir, now) {
         Ok(set) => found(&set, rows, count),
         Err(AgreementsError::PModes(errors)) => {
-            rows.extend(errors.iter().map(|e| row("error", Some(&e.place), &e.problem.to_string())));
+            rows.extend(errors.iter().map(fault));
         }
-        Err(error @ AgreementsError::Folder { .. }) => rows.push(row("error", None, &error.to_string())),
+        Err(error @ AgreementsError::Folder { .. }) => rows.push(row("error", None, &error.to_string(), Some(FOLDER))),
     }
 }
 
 fn found(set: &PModeSet, rows: &mut Vec<Value>, count: &mut usize) {
     *count += set.len();
-    rows.extend(set.warnings().iter().map(|w| row("warning", Some(&w.place), &w.text)));
+    rows.extend(set.warnings().iter().map(|w| row("warning", Some(&w.place), &w.text, None)));
 }
 
-fn row(severity: &str, place: Option<&Place>, message: &str) -> Value {
+fn fault(error: &PModeError) -> Value {
+    row("error", Some(&error.place), &error.problem.to_string(), Some(remedy(&error.problem)))
+}
+
+fn row(severity: &str, place: Option<&Place>, message: &str, next: Option<&str>) -> Value {
     let at = place.map(ToString::to_string);
-    json!({ "id": at, "severity": severity, "place": at, "message": message })
+    json!({ "id": at, "severity": severity, "place": at, "message": message, "next": next })
 }
 
 fn report(global: &Global, args: &CheckArgs, rows: &[Value], count: usize) -> Result<(), Failure> {
@@ -88,16 +93,26 @@ fn report(global: &Global, args: &CheckArgs, rows: &[Value], count: usize) -> Re
     if output.for_people() {
         for row in rows {
             let place = row["place"].as_str().map(|place| format!("{place}: ")).unwrap_or_default();
+            let next = row["next"].as_str().map(|next| format!("\n   next: {next}")).unwrap_or_default();
             tell(
                 row["severity"].as_str().unwrap_or_default(),
-                &format!("{place}{}", row["message"].as_str().unwrap_or_default()),
+                &format!("{place}{}{next}", row["message"].as_str().unwrap_or_default()),
             );
         }
     } else {
         output.list("postrider.findings/1", "findings", rows, &COLUMNS)?;
     }
-    let loaded = if errors > 0 { "none is loaded".to_owned() } else { format!("{count} P-Modes are good") };
-    tell("", &format!("{errors} errors, {warnings} warnings: {loaded}"));
+    let loaded = if errors > 0 {
+        "none is loaded".to_owned()
+    } else {
+        format!("{} good", number(count, "P-Mode is", "P-Modes are"))
+    };
+    let found = format!("{}, {}", number(errors, "error", "errors"), number(warnings, "warning", "warnings"));
+    tell("", &format!("{found}: {loaded}"));
     let bad = errors > 0 || (args.deny_warnings && warnings > 0);
     if bad { Err(Failure::silent(exit::CONFIG)) } else { Ok(()) }
+}
+
+fn number(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

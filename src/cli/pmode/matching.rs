@@ -7,7 +7,7 @@ use clap::Args;
 use time::OffsetDateTime;
 
 use super::PModesArgs;
-use crate::cli::arguments::Global;
+use crate::cli::arguments::{Global, count};
 use crate::cli::client::block_on;
 use crate::cli::exit;
 use crate::cli::explain::{desk, octets, strange};
@@ -26,7 +26,7 @@ pub struct MatchArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// How many P-Modes are told of, the nearest first.
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]
     pub most: usize,
     /// Where the P-Modes are.
     #[command(flatten)]

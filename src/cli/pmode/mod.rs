@@ -15,7 +15,7 @@ use super::exit;
 use super::explain::configuration;
 use super::failure::Failure;
 use crate::gateway::{AgreementsError, load_pmodes};
-use crate::pmode::PModeSet;
+use crate::pmode::{PModeSet, Problem};
 
 pub use check::CheckArgs;
 pub use list::ListArgs;
@@ -61,10 +61,26 @@ impl PModesArgs {
     }
 }
 
+/// What to do about a fault, where its own words do not say it.
+pub(super) fn remedy(problem: &Problem) -> &'static str {
+    match problem {
+        Problem::Xml(_) | Problem::Root { .. } => {
+            "write it as one <PMode> element; pmodes/partner.xml.sample of postrider init is a pattern"
+        }
+        Problem::File { .. } => {
+            "name a file that the user running postrider can read; paths begin at the P-Mode's folder"
+        }
+        _ => "mend that line; postrider pmode check FILE looks at one file alone",
+    }
+}
+
+/// What to do about a folder that cannot be read.
+const FOLDER: &str = "name the folder of P-Mode files: --pmodes DIR, or [pmodes] dir in the configuration";
+
 /// Loads a folder of P-Modes.
 pub(super) fn load(dir: &Path, now: OffsetDateTime) -> Result<PModeSet, Failure> {
     load_pmodes(dir, now).map_err(|error| match error {
-        AgreementsError::Folder { .. } => Failure::new(exit::CONFIG, error.to_string()),
+        AgreementsError::Folder { .. } => Failure::new(exit::CONFIG, error.to_string()).next(FOLDER),
         AgreementsError::PModes(errors) => {
             let cause = format!("the P-Modes of {} are not valid", dir.display());
             let failure = Failure::new(exit::CONFIG, cause).next("postrider pmode check");

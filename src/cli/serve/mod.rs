@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-use super::arguments::Global;
+use super::arguments::{Global, address};
 use super::failure::Failure;
 
 pub(super) use listeners::tls as server_tls;
@@ -25,10 +25,10 @@ pub(super) fn run(global: &Global, args: &ServeArgs) -> Result<(), Failure> {
 )]
 pub struct ServeArgs {
     /// Address of the first listener for partners; stronger than the configuration.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// Address of the admin listener; stronger than the configuration.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub admin: Option<SocketAddr>,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn read(octets: &Bytes) -> Result<Capture, String> {
         return answer(&octets);
     }
     if is_xml(&octets) {
-        return Ok(entity("a SOAP envelope without HTTP head", "application/xml".to_owned(), octets));
+        return Ok(entity("an XML document without HTTP head", "application/xml".to_owned(), octets));
     }
     if octets.starts_with(b"--") {
         let (line, _) = split_line(&octets);
@@ -63,11 +63,8 @@ pub(super) fn read(octets: &Bytes) -> Result<Capture, String> {
     if let Some(capture) = request(&octets) {
         return capture;
     }
-    mime(&octets).ok_or_else(|| {
-        "it begins with no HTTP request, status line, MIME head, MIME boundary or XML; a capture is the raw octets of one \
-         request or one answer: head, empty line, body"
-            .to_owned()
-    })
+    mime(&octets)
+        .ok_or_else(|| "it begins with no HTTP request, status line, MIME head, MIME boundary or XML".to_owned())
 }
 
 fn entity(line: &str, content_type: String, body: Bytes) -> Capture {

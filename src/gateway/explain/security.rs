@@ -24,7 +24,8 @@ pub(super) struct Terms<'a> {
     pub(super) leg: Option<&'a Leg>,
     pub(super) sender: Option<&'a PartySpec>,
     pub(super) from: Option<&'a Party>,
-    pub(super) hrefs: Vec<&'a str>,
+    /// `cid:` URLs, as the signature's references have them.
+    pub(super) hrefs: Vec<String>,
     pub(super) body: BodyRule,
     pub(super) keys: Vec<Arc<PrivateKey>>,
 }
@@ -72,6 +73,7 @@ fn overview(story: &mut Story, header: &SecurityHeader) {
     );
     let sealed = match header.encrypted_data.len() {
         0 => "not encrypted".to_owned(),
+        1 => "1 part encrypted".to_owned(),
         n => format!("{n} parts encrypted"),
     };
     let stamp = header.timestamp.as_ref().map(|t| {
@@ -117,7 +119,11 @@ fn signature(
         }
     };
     let (subject, serial) = (verified.signer.subject(), verified.signer.serial());
-    story.say("signature", Some(true), format!("the value fits SignedInfo and the key of {subject} (serial {serial})"));
+    story.say(
+        "signature",
+        Some(true),
+        format!("verified: the value fits SignedInfo and the key of {subject} (serial {serial})"),
+    );
     covered(story, opened, &verified, terms, secured);
     if let Err(error) = verified.check_timestamp(header, desk.now, SKEW) {
         story.say("timestamp", Some(false), error.to_string());
@@ -160,7 +166,7 @@ fn element(story: &mut Story, opened: &Opened, signed: &SignedReference) {
 }
 
 fn covered(story: &mut Story, opened: &Opened, verified: &Verified, terms: &Terms<'_>, secured: &mut Secured) {
-    let hrefs = terms.hrefs.iter().copied();
+    let hrefs = terms.hrefs.iter().map(String::as_str);
     match require_coverage(verified, opened.messaging.node, opened.envelope.body, hrefs, terms.body) {
         Ok(()) => {
             story.say("coverage", Some(true), "eb:Messaging, the Body and every part are signed");
@@ -232,7 +238,7 @@ pub(super) fn ids(party: &Party) -> String {
 fn encryption(story: &mut Story, header: &SecurityHeader, terms: &Terms<'_>, secured: &mut Secured) {
     let agreed = terms.leg.and_then(|leg| leg.security.encrypt.as_ref());
     if agreed.is_some()
-        && let Err(error) = require_encryption(header, terms.hrefs.iter().copied())
+        && let Err(error) = require_encryption(header, terms.hrefs.iter().map(String::as_str))
     {
         story.say("encryption", Some(false), error.to_string());
         secured.reject.get_or_insert(error.into());

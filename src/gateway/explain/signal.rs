@@ -90,9 +90,14 @@ fn receipt(story: &mut Story, receipt: &Receipt) {
             (format!("non-repudiation of {} references", references.len()), references.iter().map(line).collect())
         }
         ReceiptContent::ReceptionAwareness(_) => ("reception awareness, without digests".to_owned(), Vec::new()),
-        ReceiptContent::Other => ("it holds only elements that are not known here".to_owned(), Vec::new()),
+        ReceiptContent::Other => {
+            let kind = "it holds only elements that are not known here; it counts where the P-Mode asks for no non-repudiation";
+            (kind.to_owned(), Vec::new())
+        }
     };
-    story.say("receipt", Some(receipt.content != ReceiptContent::Other), format!("{text}: {kind}")).details = details;
+    // As in `msh::conclude`: what is not known is judged by the P-Mode, not by itself.
+    let pass = (receipt.content != ReceiptContent::Other).then_some(true);
+    story.say("receipt", pass, format!("{text}: {kind}")).details = details;
 }
 
 fn error(story: &mut Story, signal: &ErrorSignal) {

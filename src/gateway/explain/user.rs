@@ -3,6 +3,8 @@
 use super::parts::{self, Taken};
 use super::security::{self, Secured, Terms, ids};
 use super::{Desk, Story};
+use time::format_description::well_known::Rfc3339;
+
 use crate::ebms::{Href, UserMessage};
 use crate::gateway::intake::Intake;
 use crate::gateway::{opinion, profile};
@@ -54,7 +56,8 @@ pub(super) async fn tell(story: &mut Story, opened: &Opened, intake: &mut Intake
 }
 
 fn header(story: &mut Story, message: &UserMessage) {
-    let text = format!("user message {} of {}", message.message_id, message.timestamp);
+    let at = message.timestamp.format(&Rfc3339).unwrap_or_else(|_| message.timestamp.to_string());
+    let text = format!("user message {} of {at}", message.message_id);
     let typed = |kind: &Option<String>, value: &str| match kind {
         Some(kind) => format!("{value} (type {kind})"),
         None => value.to_owned(),
@@ -110,6 +113,8 @@ fn agreement(
 
 /// Each P-Mode considered, with the criteria that failed.
 fn candidates(story: &mut Story, explained: &Explanation) {
+    // Where one matches, that others do not is no fault of the message.
+    let settled = explained.candidates.iter().any(|candidate| candidate.matched);
     for Candidate { pmode, file, matched, specificity, criteria, .. } in &explained.candidates {
         let missed = criteria.iter().filter(|judged| !judged.passed);
         let details: Vec<_> = missed
@@ -120,7 +125,8 @@ fn candidates(story: &mut Story, explained: &Explanation) {
         } else {
             format!("`{pmode}` ({file}) does not match")
         };
-        story.say("candidate", Some(*matched), text).details = details;
+        let pass = if *matched || !settled { Some(*matched) } else { None };
+        story.say("candidate", pass, text).details = details;
     }
     if explained.left_out > 0 {
         story.say("candidate", None, format!("and {} more, farther away", explained.left_out));
@@ -151,7 +157,7 @@ fn secure(story: &mut Story, opened: &Opened, message: &UserMessage, own: &OwnPa
         Some((pmode, number))
     });
     let hrefs = message.parts.iter().filter_map(|part| match &part.href {
-        Href::Attachment(cid) => Some(cid.written()),
+        Href::Attachment(cid) => Some(cid.to_string()),
         _ => None,
     });
     let terms = Terms {

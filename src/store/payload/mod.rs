@@ -9,12 +9,14 @@
 
 mod digest;
 mod error;
+mod hold;
 mod reader;
 mod store;
 mod writer;
 
 pub use digest::Digest;
 pub use error::PayloadError;
+pub use hold::Hold;
 pub use reader::{PayloadStream, Reader};
 pub use store::{PayloadOptions, PayloadStore};
 pub use writer::{Stored, Writer};

@@ -4,11 +4,12 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use super::{Digest, PayloadError, Reader, Writer};
+use super::hold::Holds;
+use super::{Digest, Hold, PayloadError, Reader, Writer};
 
 const INCOMING: &str = "incoming";
 
@@ -37,8 +38,8 @@ pub struct PayloadStore {
 pub(super) struct Shared {
     pub(super) dir: PathBuf,
     pub(super) options: PayloadOptions,
-    /// Held while a file gets or loses its final name.
-    naming: Mutex<()>,
+    /// Locked while a file gets or loses its final name.
+    naming: Mutex<Holds>,
 }
 
 impl PayloadStore {
@@ -59,7 +60,7 @@ impl PayloadStore {
             fs::remove_file(&path).map_err(PayloadError::io("remove the unfinished file", &path))?;
         }
         sync_dir(&dir)?;
-        Ok(Self { shared: Arc::new(Shared { dir, options, naming: Mutex::new(()) }) })
+        Ok(Self { shared: Arc::new(Shared { dir, options, naming: Mutex::default() }) })
     }
 
     /// Begins a payload whose digest is found while writing.
@@ -87,7 +88,7 @@ impl PayloadStore {
     /// the same octets may be about to be committed. `false` if it stays or was not there.
     pub fn remove(&self, digest: Digest, untouched_for: Duration) -> Result<bool, PayloadError> {
         let path = self.shared.path(digest);
-        let _naming = self.shared.naming.lock().unwrap_or_else(PoisonError::into_inner);
+        let _naming = self.shared.holds();
         let stored = match fs::metadata(&path).and_then(|found| found.modified()) {
             Ok(stored) => stored,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -144,8 +145,8 @@ impl Shared {
     }
 
     /// Gives a synced file its name, durably. What has that name already is replaced by the same octets: its age
-    /// begins anew, which protects it from [`PayloadStore::remove`].
-    pub(super) fn name(&self, file: tempfile::NamedTempFile, digest: Digest) -> Result<(), PayloadError> {
+    /// begins anew, which protects it from [`PayloadStore::remove`]. The caller becomes a holder.
+    pub(super) fn name(self: &Arc<Self>, file: tempfile::NamedTempFile, digest: Digest) -> Result<Hold, PayloadError> {
         let path = self.path(digest);
         let folder = path.parent().unwrap_or(&self.dir);
         match fs::create_dir(folder) {
@@ -153,11 +154,20 @@ impl Shared {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(PayloadError::io("make the folder", folder)(error)),
         }
-        {
-            let _naming = self.naming.lock().unwrap_or_else(PoisonError::into_inner);
+        let hold = {
+            let mut holds = self.holds();
+            let there = path.exists();
             file.persist(&path).map_err(|failed| PayloadError::io("rename to", &path)(failed.error))?;
-        }
-        sync_dir(folder)
+            holds.hold(digest, there);
+            Hold::new(Arc::clone(self), digest)
+        };
+        sync_dir(folder)?;
+        Ok(hold)
+    }
+
+    /// Who holds which file, for as long as nothing is named or removed.
+    pub(super) fn holds(&self) -> MutexGuard<'_, Holds> {
+        self.naming.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

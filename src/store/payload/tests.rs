@@ -15,7 +15,10 @@ fn put(store: &PayloadStore, pieces: &[&[u8]]) -> Stored {
     for piece in pieces {
         writer.push(piece).unwrap();
     }
-    writer.finish().unwrap()
+    let stored = writer.finish().unwrap();
+    // As the transaction does that stores the row.
+    stored.hold().into_iter().for_each(Hold::keep);
+    stored
 }
 
 /// Every file below the folder.
@@ -49,7 +52,8 @@ fn larger_payloads_are_files_named_by_their_digest() {
     let stored = put(&store, &[b"abc", b"defghi", b"", b"a piece that is longer than the buffer", b"j"]);
     let all = b"abcdefghia piece that is longer than the bufferj";
     let digest = Digest::of(all);
-    assert_eq!(stored, Stored::File { digest, size: all.len() as u64 });
+    assert!(stored.hold().is_some());
+    assert_eq!((stored.digest(), stored.size()), (digest, all.len() as u64));
     let name = digest.to_string();
     assert_eq!(files(dir.path()), [dir.path().join(&name[..2]).join(&name[2..]).display().to_string()]);
     assert_eq!(read(&store, digest), all);
@@ -181,5 +185,60 @@ fn digests_are_read_as_they_are_written() {
     assert_eq!(digest.to_string().parse(), Ok(digest));
     for odd in ["", "../../etc/passwd", &digest.to_string().to_uppercase(), &digest.to_string()[1..]] {
         assert!(odd.parse::<Digest>().is_err(), "{odd}");
+    }
+}
+
+/// A file that no row will name goes with whoever wrote it; one that a row names stays, whoever else let it go.
+#[test]
+fn a_file_is_held_until_a_row_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = PayloadStore::open_with(dir.path(), INLINE).unwrap();
+    let octets = b"longer than eight octets".as_slice();
+    let digest = Digest::of(octets);
+    let write = || {
+        let mut writer = store.writer();
+        writer.push(octets).unwrap();
+        writer.finish().unwrap()
+    };
+
+    let first = write();
+    let second = write();
+    drop(first);
+    assert!(store.exists(digest).unwrap(), "another holder is there");
+    drop(second.clone());
+    assert!(store.exists(digest).unwrap(), "a copy is no other holder");
+    drop(second);
+    assert!(!store.exists(digest).unwrap(), "nobody named it");
+
+    let (refused, named) = (write(), write());
+    named.hold().unwrap().keep();
+    drop(named);
+    drop(refused);
+    assert!(store.exists(digest).unwrap(), "a row names it");
+    drop(write());
+    assert!(store.exists(digest).unwrap(), "it was there before");
+}
+
+/// Many write and let go at once: what one of them kept is there.
+#[test]
+fn what_one_kept_no_other_takes_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = PayloadStore::open_with(dir.path(), INLINE).unwrap();
+    for round in 0_u32..20 {
+        let octets = format!("the payload of round {round}");
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let (store, octets) = (&store, octets.as_bytes());
+                scope.spawn(move || {
+                    let mut pass = store.writer();
+                    pass.push(octets).unwrap();
+                    let stored = pass.finish().unwrap();
+                    if writer == 3 {
+                        stored.hold().unwrap().keep();
+                    }
+                });
+            }
+        });
+        assert!(store.exists(Digest::of(octets.as_bytes())).unwrap(), "round {round}");
     }
 }

@@ -5,7 +5,7 @@ use std::{io::Write, sync::Arc};
 use openssl::sha::Sha256;
 use tempfile::NamedTempFile;
 
-use super::{Digest, PayloadError, store::Shared};
+use super::{Digest, Hold, PayloadError, store::Shared};
 
 /// Octets between two looks at the free space.
 const SPACE_STEP: u64 = 64 << 20;
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// A payload that is kept.
+/// A payload that is written.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Stored {
     /// Small: the caller keeps the octets in its row.
@@ -40,12 +40,14 @@ pub enum Stored {
         /// The octets.
         octets: Vec<u8>,
     },
-    /// In the store, durably.
+    /// In the store, durably for as long as it is held or named by a row.
     File {
         /// SHA-256 of the octets: its name.
         digest: Digest,
         /// How many octets.
         size: u64,
+        /// Keeps it there until a row names it.
+        hold: Hold,
     },
 }
 
@@ -61,6 +63,14 @@ impl Stored {
     pub fn digest(&self) -> Digest {
         match self {
             Self::Inline { digest, .. } | Self::File { digest, .. } => *digest,
+        }
+    }
+
+    /// What keeps a file there until a row names it.
+    pub fn hold(&self) -> Option<&Hold> {
+        match self {
+            Self::Inline { .. } => None,
+            Self::File { hold, .. } => Some(hold),
         }
     }
 
@@ -127,8 +137,8 @@ impl Writer {
         self.spill()?;
         let Some(file) = self.file.take() else { return Ok(Stored::Inline { digest, octets: Vec::new() }) };
         file.as_file().sync_data().map_err(PayloadError::io("sync", file.path()))?;
-        self.shared.name(file, digest)?;
-        Ok(Stored::File { digest, size: self.size })
+        let hold = self.shared.name(file, digest)?;
+        Ok(Stored::File { digest, size: self.size, hold })
     }
 
     /// The digest of what was written, read back.
