@@ -17,6 +17,7 @@ use crate::cli::{check, db};
 use crate::config::{Config, LogFormat, Switch};
 use crate::emit;
 use crate::gateway::{self, AssembleError, Gateway, Msh, deliver, overdue, pickup, send};
+use crate::store::payload::PayloadError;
 use crate::store::{At, StoreError, delivery, sender_log};
 use crate::telemetry::event;
 use crate::telemetry::log::{self, Format};
@@ -92,6 +93,7 @@ async fn serve(config: Config, metrics: Metrics) -> Result<(), Failure> {
 fn assembled(error: &AssembleError) -> Failure {
     match error {
         AssembleError::Store(error) => db::failure(error),
+        AssembleError::Payloads(error @ PayloadError::InUse { .. }) => Failure::new(exit::CONFLICT, error.to_string()),
         AssembleError::Payloads(error) => Failure::new(exit::UNREACHABLE, error.to_string()).next("postrider check"),
         _ => Failure::new(exit::CONFIG, error.to_string()).next("postrider check"),
     }

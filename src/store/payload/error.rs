@@ -26,6 +26,12 @@ pub enum PayloadError {
         /// What the system says.
         source: io::Error,
     },
+    /// Another process has the folder.
+    #[error("the payload folder {} is in use by another process; stop it, or give this one a [data] dir of its own", dir.display())]
+    InUse {
+        /// The payload folder.
+        dir: PathBuf,
+    },
     /// No payload of that digest is here.
     #[error("payload {digest} is not in the store: restore it from the backup")]
     Missing {
@@ -64,7 +70,7 @@ impl PayloadError {
     /// Whether this is ours to repair and the partner should come again: HTTP 503 and nothing else (FR-129).
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::NoSpace { .. } | Self::ReadOnly { .. } | Self::Io { .. } => true,
+            Self::NoSpace { .. } | Self::ReadOnly { .. } | Self::InUse { .. } | Self::Io { .. } => true,
             Self::Missing { .. } | Self::Damaged { .. } => false,
         }
     }

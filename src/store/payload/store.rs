@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use fs4::fs_std::FileExt;
+
 use super::hold::Holds;
 use super::{Digest, Hold, PayloadError, Reader, Writer};
 
@@ -40,11 +42,13 @@ pub(super) struct Shared {
     pub(super) options: PayloadOptions,
     /// Locked while a file gets or loses its final name.
     naming: Mutex<Holds>,
+    /// Held as long as this process has the folder.
+    _lock: File,
 }
 
 impl PayloadStore {
-    /// Opens or makes the folder, and removes what writers of a former process left unfinished. The caller holds the
-    /// lock on the data folder: no other process may be writing there.
+    /// Opens or makes the folder, and removes what writers of a former process left unfinished. One process has a folder:
+    /// another would take its unfinished files away, and could remove one that this one has just come to need.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self, PayloadError> {
         Self::open_with(dir, PayloadOptions::default())
     }
@@ -54,13 +58,14 @@ impl PayloadStore {
         let dir = dir.into();
         let incoming = dir.join(INCOMING);
         fs::create_dir_all(&incoming).map_err(PayloadError::io("make the folder", &incoming))?;
+        let lock = lock(&dir)?;
         let entries = fs::read_dir(&incoming).map_err(PayloadError::io("read the folder", &incoming))?;
         for entry in entries {
             let path = entry.map_err(PayloadError::io("read the folder", &incoming))?.path();
             fs::remove_file(&path).map_err(PayloadError::io("remove the unfinished file", &path))?;
         }
         sync_dir(&dir)?;
-        Ok(Self { shared: Arc::new(Shared { dir, options, naming: Mutex::default() }) })
+        Ok(Self { shared: Arc::new(Shared { dir, options, naming: Mutex::default(), _lock: lock }) })
     }
 
     /// Begins a payload whose digest is found while writing.
@@ -113,6 +118,17 @@ impl PayloadStore {
         let mut file = self.shared.incoming()?;
         io::Write::write_all(&mut file, b"probe").map_err(PayloadError::io("write", file.path()))?;
         file.as_file().sync_data().map_err(PayloadError::io("sync", file.path()))
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, PayloadError> {
+    let path = dir.join(".lock");
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    let lock = opened.map_err(PayloadError::io("open", &path))?;
+    match FileExt::try_lock_exclusive(&lock) {
+        Ok(true) => Ok(lock),
+        Ok(false) => Err(PayloadError::InUse { dir: dir.to_owned() }),
+        Err(error) => Err(PayloadError::io("lock", &path)(error)),
     }
 }
 

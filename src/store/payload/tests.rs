@@ -22,17 +22,28 @@ fn put(store: &PayloadStore, pieces: &[&[u8]]) -> Stored {
 }
 
 /// Every file below the folder.
+/// Every file but the lock.
 fn files(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { found.extend(files(&path)) } else { found.push(path.display().to_string()) }
     }
+    found.retain(|path| !path.ends_with("/.lock"));
     found
 }
 
 fn read(store: &PayloadStore, digest: Digest) -> Vec<u8> {
     store.read(digest).unwrap().flat_map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_folder_has_one_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = PayloadStore::open(dir.path()).unwrap();
+    assert!(matches!(PayloadStore::open(dir.path()), Err(PayloadError::InUse { .. })));
+    drop(first);
+    PayloadStore::open(dir.path()).unwrap();
 }
 
 #[test]
