@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may: it says where")]
 
+#[path = "../support/http.rs"]
+#[expect(dead_code, reason = "it serves other test binaries too")]
+mod http;
 #[path = "../support/ports.rs"]
 mod ports;
 

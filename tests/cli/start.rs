@@ -74,12 +74,12 @@ fn a_partner_whose_key_everybody_has_is_refused() {
     let text = text.replace("urn:postrider:self-test", "urn:postrider:red");
     site.write("pmodes/red.xml", text);
     let token = std::fs::read_to_string(site.path("keys/admin.token")).unwrap();
-    let reload = std::process::Command::new("curl")
-        .args(["-s", "-X", "POST", "-H", &format!("Authorization: Bearer {}", token.trim())])
-        .arg(format!("http://{}/api/v1/pmodes/reload", site.admin))
-        .output()
-        .unwrap();
-    let answer: serde_json::Value = serde_json::from_slice(&reload.stdout).unwrap();
+    let request = format!(
+        "POST /api/v1/pmodes/reload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: 0\r\n\r\n",
+        token.trim()
+    );
+    let answer = super::http::exchange(site.admin, request.as_bytes()).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     assert_eq!(answer["status"], 422, "{answer}");
     assert!(answer.to_string().contains("throw-away key `partya`"), "{answer}");
     drop(serving);
