@@ -18,6 +18,9 @@ impl From<SubmitError> for Problem {
                 .with("message_id", id)
                 .with("payload_hash", first)
                 .next("send a corrected document under a key of its own"),
+            SubmitError::OtherMessage { id, .. } => Self::new(422, event::SUBMIT_MISMATCH.code, told)
+                .with("message_id", id)
+                .next("send another message under a key of its own"),
             SubmitError::Key(_) => Self::bad(format!("Idempotency-Key: {told}")),
             SubmitError::Part(error) => part(&error),
             SubmitError::Signing(_) => Self::event(503, event::SUBMIT_REFUSED, told)

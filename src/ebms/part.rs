@@ -96,6 +96,12 @@ impl PartInfo {
         self.property("MimeType")
     }
 
+    /// The media type of the form that is signed, by the properties: compressed or as it is.
+    #[must_use]
+    pub fn form_type(&self) -> Option<&str> {
+        if self.compression().is_some() { Some("application/gzip") } else { self.mime_type() }
+    }
+
     /// `CharacterSet` (EB-171), an XML encoding name.
     #[must_use]
     pub fn character_set(&self) -> Option<&str> {

@@ -123,6 +123,7 @@ impl From<SubmitError> for Stop {
             SubmitError::Part(OutPartError::Payload { .. })
             | SubmitError::Values(_)
             | SubmitError::OtherPayload { .. }
+            | SubmitError::OtherMessage { .. }
             | SubmitError::Key(_) => Self::Refused(told),
             SubmitError::Part(_) | SubmitError::Store(_) | SubmitError::Signing(_) => Self::Trouble(told),
         }

@@ -11,6 +11,7 @@ use crate::ebms::{ErrorSignal, MessageId};
 use crate::emit;
 use crate::msh::conclude::{self, Conclusion};
 use crate::msh::{Opened, Outcome, Reject};
+use crate::pmode::ReplyPattern;
 use crate::store::{At, Outgoing, StoreError, delivery, event as timeline, message, sender_log};
 use crate::telemetry::event;
 use crate::transport::listen::{Answer, Exchange};
@@ -47,6 +48,12 @@ async fn receipt_of(
     };
     let concluded = judged(gateway, opened, &sent);
     let now = At::from(ids::now());
+    if !concluded.signed && sent.leg().security.sign.is_none() && !expected(&sent) {
+        let text = "an unsigned receipt in a request of its own, where none is agreed, proves nothing: only recorded";
+        note(gateway, &sent.row.message, event::SEND_RECEIPT_WRONG.code, text).await?;
+        emit!(event::SEND_RECEIPT_WRONG, { "message.id" = %about, peer = %exchange.peer }, "{about}: {text}");
+        return Ok(());
+    }
     let (row, soap) = (sent.row.clone(), opened.text.clone());
     let notes = concluded.notes.join("; ");
     let notice = notify::job(gateway, &sent.row, Outgoing::Delivered, &notes, now);
@@ -102,7 +109,7 @@ async fn error_of(
     let Outcome::Final { code, text: detail } = concluded.outcome else {
         return note(gateway, &sent.row.message, event::RECEIVE_ERROR.code, &text).await;
     };
-    if !concluded.signed && sent.leg().security.sign.is_some() {
+    if !concluded.signed && (sent.leg().security.sign.is_some() || !expected(&sent)) {
         let text = format!("{text} (unsigned: only recorded)");
         return note(gateway, &sent.row.message, event::RECEIVE_ERROR.code, &text).await;
     }
@@ -122,6 +129,12 @@ async fn error_of(
         })
         .await?;
     Ok(())
+}
+
+/// Whether an unsigned signal about the message may come in a request of its own: agreed, and after an attempt. Anybody can
+/// write one.
+fn expected(sent: &outgoing::Outbound) -> bool {
+    sent.leg().security.reply_pattern == ReplyPattern::Callback && sent.row.attempt_count > 0
 }
 
 fn judged(gateway: &Gateway, opened: &Opened, sent: &outgoing::Outbound) -> Conclusion {

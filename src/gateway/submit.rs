@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::outpart::{OutPart, OutPartError, PartMeta, PreparedPart};
 use super::{Gateway, header, ids, outpart};
-use crate::ebms::MessageId;
+use crate::ebms::{MessageId, Property};
 use crate::emit;
 use crate::msh::{self, package, payload_hash};
 use crate::pmode::{self, MissingValue, NewIds, PMode, Wanted};
@@ -59,6 +59,16 @@ pub enum SubmitError {
         /// Its payload hash.
         first: String,
     },
+    /// The key stands for the same payload by another P-Mode, or with other properties: another message (OUT-25).
+    #[error("the key `{key}` was used for another message ({id}): {differs}; a new message needs a new key")]
+    OtherMessage {
+        /// The key.
+        key: String,
+        /// The message that it led to.
+        id: String,
+        /// What is not the same.
+        differs: String,
+    },
     /// The producer's key itself.
     #[error("the key has {0} characters; 1 to 200 printable ones are accepted")]
     Key(usize),
@@ -103,11 +113,12 @@ pub async fn submit(gateway: &Gateway, new: NewMessage) -> Result<Taken, SubmitE
     let (producer, wanted_key) = (new.producer.clone(), key.clone());
     let there =
         gateway.store.read::<_, StoreError, _>(move |tx| sender_log::by_key(tx, &producer, &wanted_key)).await?;
+    let mut wanted = new.wanted;
+    let named = Named { pmode: wanted.pmode.clone(), properties: wanted.properties.clone() };
     if let Some(there) = there {
-        return repeated(there, &hash);
+        return repeated(gateway, there, &hash, &named).await;
     }
     let now = ids::now();
-    let mut wanted = new.wanted;
     wanted.parts = new.parts.iter().map(|p| p.info.clone()).collect();
     wanted.size = Some(new.parts.iter().map(|p| u64::try_from(p.row.size).unwrap_or(0)).sum());
     let fresh = NewIds { message_id: ids::message_id(&gateway.host), conversation_id: ids::word() };
@@ -142,7 +153,7 @@ pub async fn submit(gateway: &Gateway, new: NewMessage) -> Result<Taken, SubmitE
             emit!(event::SUBMIT_ACCEPTED, { "message.id" = row.message_id, partner = row.partner, pmode = row.pmode }, "{} submitted to `{}` by {}", row.message_id, row.partner, row.producer);
             Ok(Taken { id: row.message_id, key: row.key, state: row.status, repeat: false })
         }
-        (Submitted::Same(there) | Submitted::OtherPayload(there), _) => repeated(*there, &hash),
+        (Submitted::Same(there) | Submitted::OtherPayload(there), _) => repeated(gateway, *there, &hash, &named).await,
     }
 }
 
@@ -155,8 +166,36 @@ fn key(wanted: Option<String>) -> Result<String, SubmitError> {
     Ok(key)
 }
 
-fn repeated(there: Sending, hash: &str) -> Result<Taken, SubmitError> {
+/// What a submission says of its message, apart from the payloads.
+struct Named {
+    pmode: Option<String>,
+    properties: Vec<Property>,
+}
+
+impl Named {
+    /// What is not as it was in the first submission under the key. Values that are left to the P-Mode are its own: it may
+    /// have changed since.
+    fn differs(&self, there: &Sending, header: &str) -> Option<String> {
+        if let Some(now) = self.pmode.as_ref().filter(|id| **id != there.pmode) {
+            return Some(format!("P-Mode `{}`, now `{now}`", there.pmode));
+        }
+        let header: serde_json::Value = serde_json::from_str(header).unwrap_or_default();
+        let first = |name: &str| header["properties"].as_array()?.iter().find(|p| p["name"] == name)?["value"].as_str();
+        let other = self.properties.iter().find(|p| first(&p.name) != Some(&p.value))?;
+        let before = first(&other.name).map_or_else(|| "none".to_owned(), |value| format!("`{value}`"));
+        Some(format!("property `{}`: {before}, now `{}`", other.name, other.value))
+    }
+}
+
+async fn repeated(gateway: &Gateway, there: Sending, hash: &str, named: &Named) -> Result<Taken, SubmitError> {
     if there.payload_hash == hash {
+        let row = there.message.clone();
+        let message = gateway.store.read::<_, StoreError, _>(move |tx| message::find(tx, &row)).await?;
+        let header = message.map(|message| message.header).unwrap_or_default();
+        if let Some(differs) = named.differs(&there, &header) {
+            emit!(event::SUBMIT_MISMATCH, { "message.id" = there.message_id, partner = there.partner }, "key {} came with the same payload for another message: {differs}", there.key);
+            return Err(SubmitError::OtherMessage { key: there.key, id: there.message_id, differs });
+        }
         emit!(event::SUBMIT_REPEATED, { "message.id" = there.message_id, partner = there.partner }, "{} submitted again under its key", there.message_id);
         return Ok(Taken { id: there.message_id, key: there.key, state: there.status, repeat: true });
     }

@@ -276,6 +276,7 @@ fn plans(
             cid: cid.clone(),
             position,
             sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
+            said_type: part.form_type().map(str::to_owned),
             key: sealed.map(|s| s.key.clone()),
             signed: verified.and_then(|v| v.part(&cid.to_string())).cloned(),
             compressed: part.compression().is_some(),

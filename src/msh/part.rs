@@ -9,7 +9,9 @@ use openssl::sha::Sha256;
 use super::reject::Reject;
 use crate::ebms::Cid;
 use crate::wire::gzip::{GzipError, InflateLimits, Inflater};
-use crate::wss::{ContentKey, ExpectedDigest, PartDecryptor, PartDigester, WssError};
+use crate::wss::{
+    ContentKey, DigestRule, ExpectedDigest, PartDecryptor, PartDigester, WssError, rule_for_signing, rule_for_verifying,
+};
 
 /// What is known of a part before its octets come.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct PartPlan {
     pub position: usize,
     /// Media type of the signed form of an encrypted part; that of any other stands in its MIME head (WS-031).
     pub sealed_type: Option<String>,
+    /// Media type of the signed form by the part's own properties, which are signed where MIME heads are not.
+    pub said_type: Option<String>,
     /// Content key of an encrypted part.
     pub key: Option<ContentKey>,
     /// What the signature says of it, in a signed leg.
@@ -72,6 +76,22 @@ pub struct PartCheck {
     plain: Vec<u8>,
 }
 
+/// The type in the MIME head chooses which octets are digested, and nobody signed it: whoever changes `application/edifact` to
+/// `text/plain` may change line ends, too. The part's own properties must choose the same, unless the head's type leaves no
+/// choice: every octet counts.
+fn one_reading(plan: &PartPlan, media_type: Option<&str>) -> Result<(), Reject> {
+    let Some(said) = plan.said_type.as_deref() else { return Ok(()) };
+    let said_rules = [rule_for_verifying(Some(said)), rule_for_signing(Some(said))];
+    let rules = [rule_for_verifying(media_type), rule_for_signing(media_type)];
+    if rules.iter().all(|rule| *rule == DigestRule::Raw || said_rules.contains(rule)) {
+        return Ok(());
+    }
+    let (cid, found) = (plan.cid.content_id(), media_type.unwrap_or_default());
+    Err(Reject::Packaging(format!(
+        "part <{cid}> has the Content-Type `{found}`, and by its signed properties it is `{said}`: they are not digested alike"
+    )))
+}
+
 /// What the content turns out to be.
 struct Content {
     hash: Sha256,
@@ -93,6 +113,9 @@ impl PartCheck {
     /// Makes ready for a part's octets. `head_type` is the `Content-Type` of its MIME head.
     pub fn new(plan: PartPlan, head_type: Option<&str>) -> Result<Self, Reject> {
         let media_type = plan.sealed_type.clone().or_else(|| head_type.map(str::to_owned));
+        if plan.signed.is_some() {
+            one_reading(&plan, media_type.as_deref())?;
+        }
         let digester = plan.signed.as_ref().map(|s| PartDigester::verifying(media_type.as_deref(), s.algorithm));
         let limits = InflateLimits { output: plan.max_size, ratio: plan.max_ratio.into(), ..InflateLimits::default() };
         Ok(Self {
@@ -217,4 +240,55 @@ pub fn payload_hash<'p>(parts: impl IntoIterator<Item = (u64, &'p [u8; 32])>) ->
         let _ = write!(text, "{octet:02x}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(said: Option<&str>, head: &str) -> Result<(), Reject> {
+        let plan = PartPlan {
+            cid: Cid::of("p1@node.example"),
+            position: 0,
+            sealed_type: None,
+            said_type: said.map(str::to_owned),
+            key: None,
+            signed: None,
+            compressed: false,
+            max_size: 0,
+            max_ratio: 0,
+            keep: 0,
+        };
+        one_reading(&plan, Some(head))
+    }
+
+    #[test]
+    fn a_head_may_not_loosen_what_was_signed() {
+        for (said, head) in [
+            ("application/edifact", "text/plain"),
+            ("application/octet-stream", "application/xml"),
+            ("application/octet-stream", "application/xml-dtd"),
+            ("application/gzip", "text/plain"),
+            ("text/plain", "text/xml"),
+            ("application/xml", "text/plain"),
+        ] {
+            let refused = judged(Some(said), head).unwrap_err();
+            assert_eq!(refused.code().as_str(), "EBMS:0007", "{said} {head}");
+            assert!(refused.to_string().contains(head) && refused.to_string().contains(said), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_leaves_no_choice_or_the_same_one_is_good() {
+        for (said, head) in [
+            (Some("application/xml"), "text/xml; charset=utf-8"),
+            (Some("application/xml"), "application/octet-stream"),
+            (Some("text/csv"), "text/plain"),
+            (Some("application/gzip"), "application/gzip"),
+            (Some("application/xml-dtd"), "application/xml-dtd"),
+            (None, "text/plain"),
+        ] {
+            assert!(judged(said, head).is_ok(), "{said:?} {head}");
+        }
+    }
 }

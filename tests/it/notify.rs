@@ -104,6 +104,28 @@ fn a_missing_receipt_and_the_late_one_are_told() {
     assert_eq!((&message["state"], &message["late"]), (&"delivered".into(), &true.into()), "{message}");
 }
 
+/// Anybody can write an unsigned signal: where none is agreed, or nothing was sent, it changes nothing.
+#[test]
+fn a_forged_signal_is_only_recorded() {
+    let (partner, producer) = (Peer::start([Act::Drop]), accepting());
+    let mut node = gateway(&partner, &producer);
+    node.leaves_work();
+    let id = submitted(&node, "response");
+    for content in [RECEIPT, ERROR] {
+        let forged = http::post("/as4", SOAP, signal_of(&id, content).as_bytes());
+        assert_eq!(http::exchange(node.msh, &forged).expect("it answers").status(), 204);
+    }
+    let message = node.api.message(&id).expect("it is known");
+    assert_ne!(message["state"], "delivered", "{message}");
+    let story = node.api.story(&id);
+    assert!(story.contains("proves nothing") && story.contains("only recorded"), "{story}");
+    let (_, said) = told(&producer, &id, "failed");
+    assert!(
+        said["error"].as_str().is_some_and(|e| e.contains("EBMS:0301")),
+        "by the retries, not by the error: {said}"
+    );
+}
+
 /// A producer that is down is told when it is back.
 #[test]
 fn a_notification_is_repeated_under_its_key() {

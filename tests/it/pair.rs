@@ -42,6 +42,7 @@ fn pair(database: Database) -> Pair {
     let relay = Peer::start([Act::Forward(address)]);
     let red = site("red", &pki().red).pmode(pmode("orders", "http://127.0.0.1:9/as4")).listen(address);
     let blue = site("blue", &pki().blue).pmode(pmode("orders", &relay.url()));
+    let blue = blue.pmode(pmode("back", &relay.url()).service(None, "urn:postrider:test:lists", "Submit"));
     Pair { red: red.database(database).start(), blue: blue.database(database).start(), relay }
 }
 
@@ -222,4 +223,23 @@ fn a_partner_that_never_answers_ends_in_ebms_0301() {
     let failed = blue.api.until(&id, "failed");
     assert!(failed["error"].as_str().is_some_and(|e| e.starts_with("EBMS:0301")), "{failed}");
     assert_eq!(silent.seen_of(&id).len(), 3, "the first attempt and two retries");
+}
+
+/// A key names one message: the same document to another partner, or with other properties, is another one.
+#[test]
+fn a_key_is_not_reused_for_another_message() {
+    let pair = pair(Database::Sqlite);
+    let first = Submission::to("orders").payload("application/xml", invoice()).key("LIST-7").property("round", "1");
+    let id = pair.blue.api.submit(&first);
+    assert_eq!(pair.blue.api.submit_raw(&first).status(), 200, "a repeat is the first one");
+    let mut others = vec![first.clone().property("round", "2"), first.clone().property("more", "x")];
+    others.push(Submission { json: serde_json::json!({ "pmode": "back" }), ..first });
+    for other in others {
+        let answer = pair.blue.api.submit_raw(&other);
+        assert_eq!(answer.status(), 422, "{}", answer.text());
+        assert!(answer.text().contains(&id) && answer.text().contains("LIST-7"), "{}", answer.text());
+    }
+    pair.blue.api.until(&id, "delivered");
+    pair.red.inbox.take(&id);
+    assert_eq!(pair.blue.api.messages("").len(), 1);
 }

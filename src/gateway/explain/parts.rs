@@ -34,6 +34,7 @@ pub(super) fn plans(message: &UserMessage, secured: &Secured, desk: &Desk) -> Ve
             cid: cid.clone(),
             position,
             sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
+            said_type: part.form_type().map(str::to_owned),
             key: sealed.map(|s| s.key.clone()),
             signed: secured.verified.as_ref().and_then(|v| v.part(cid.written())).cloned(),
             compressed: part.compression().is_some(),

@@ -42,11 +42,14 @@ struct Captured {
 
 impl Captured {
     fn make() -> Self {
+        Self::of("application/xml", LINES)
+    }
+
+    fn of(media_type: &str, payload: &str) -> Self {
         let relay = Peer::start([Act::Drop]);
         let mut blue = site("blue", &pki().blue, &relay.url());
         blue.leaves_work();
-        let order =
-            Submission::to("signed").payload("application/xml", LINES).property("finalRecipient", "urn:example:c4");
+        let order = Submission::to("signed").payload(media_type, payload).property("finalRecipient", "urn:example:c4");
         let id = blue.api.submit(&order);
         let seen = wait("the request", Duration::from_secs(10), || relay.seen_of(&id).into_iter().next());
         let content_type = seen.request.header("Content-Type").expect("it has a media type");
@@ -65,6 +68,25 @@ impl Captured {
         assert!(self.body.contains(from), "{from} is not in the message");
         http::post("/as4", &self.content_type, self.body.replacen(from, to, 1).as_bytes())
     }
+}
+
+/// The MIME head chooses how a part is digested, and is not signed: as text, CR LF and LF are one.
+#[test]
+fn a_media_type_that_is_changed_on_the_way_loosens_nothing() {
+    let (lines, bare) = ("UNB+UNOC:3+A+B'\r\nUNZ+1+1'\r\n", "UNB+UNOC:3+A+B'\nUNZ+1+1'\n");
+    let captured = Captured::of("application/edifact", lines);
+    let red = site("red", &pki().red, "http://127.0.0.1:9/as4");
+    let head = "Content-Type: application/edifact";
+    assert!(captured.body.contains(head) && captured.body.contains(lines), "{}", captured.body);
+    let altered = captured.body.replacen(head, "Content-Type: text/plain", 1).replacen(lines, bare, 1);
+    let request = http::post("/as4", &captured.content_type, altered.as_bytes());
+    refused(&red, "text in place of EDIFACT", &request, &["EBMS:0007"]);
+    // As it was signed it is good.
+    let request = http::post("/as4", &captured.content_type, captured.body.as_bytes());
+    let answer = http::exchange(red.msh, &request).expect("it answers");
+    let id = message::element(&captured.body, "MessageId").expect("it has an id");
+    assert!(message::is_receipt(&answer, &id), "{}", answer.text());
+    assert_eq!(red.inbox.take(&id).part(1), lines.as_bytes());
 }
 
 const OTHER_DIGEST: &str = "<ds:DigestValue>AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=</ds:DigestValue>";
