@@ -1,6 +1,6 @@
 //! Ring 0: what business documents say of themselves.
 //!
-//! [`read`], or [`Reading`] for what arrives in pieces, makes a [`Document`] of a payload: UBL, CII, EDIFACT, X12 or an
+//! [`read()`], or [`Reading`] for what arrives in pieces, makes a [`Document`] of a payload: UBL, CII, EDIFACT, X12 or an
 //! MDN, by its content. From it come the [`BusinessKey`] under which it has its one effect, the key under which it is
 //! sent ([`Template`], [`revision_key`]), and the [`Acknowledgement`]s in it. Or a [`NoKey`], which says why there is
 //! none and where the reason stands.

@@ -78,6 +78,10 @@ fn separators_line_ends_and_marks_do_not_count() {
     ] {
         assert_eq!(key(&text), key(INVOIC), "{text}");
     }
+    // A released release character releases nothing.
+    assert_eq!(key(changed(INVOIC, "SPECIMEN?:", "SPECIMEN??")), key(INVOIC));
+    assert_eq!(key(changed(INVOIC, "BRUNNENGASSE 5+", "WHAT??+")), key(INVOIC));
+    assert_eq!(key(changed(INVOIC, "1010+AT'", "1010+AT??'")), key(INVOIC));
     let level_b = separated(INVOIC, '\u{1F}', '\u{1D}', ' ', '\u{1C}');
     let level_b = changed(&changed(&level_b, "UNOC", "UNOB"), "UNA\u{1F}\u{1D}.  \u{1C}", "");
     assert_eq!(key(level_b), key(INVOIC));
@@ -238,6 +242,8 @@ fn orders_and_ship_notices_have_their_own_segments() {
     assert_eq!(of("850", "BEG*00*RL*PO80215*7*20261001"), "850:RL:00:PO80215:7:2026-10-01");
     assert_eq!(of("855", "BAK*00*AC*PO80215*20261002"), "855:AC:00:PO80215::2026-10-02");
     assert_eq!(of("856", "BSN*00*S-1*20261003*1200"), "856::00:S-1::2026-10-03");
+    assert_eq!(of("856", "BSN*00*S-1*261003*1200"), "856::00:S-1::261003");
+    assert_eq!(of("856", "BSN*00*S-1*2026100399*1200"), "856::00:S-1::2026100399");
     let other = read(None, set("820", "BPR*C*1").as_bytes()).unwrap();
     let reason = other.business_key().unwrap_err().to_string();
     assert_eq!(reason, "transaction set 0001 820 has no business key: no BIG02, BEG03, BAK03 or BSN02");

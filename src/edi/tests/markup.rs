@@ -99,6 +99,10 @@ fn encodings_do_not_count() {
     let latin = encoding_rs::mem::encode_latin1_lossy(&latin).into_owned();
     assert!(std::str::from_utf8(&latin).is_err());
     assert_eq!(key(&latin), expected);
+    for text in [text.as_bytes(), &wide(&text, u16::to_le_bytes)] {
+        let told = read(Some("application/xml; charset=ISO-8859-1"), text).unwrap();
+        assert_eq!(told.business_key().unwrap().to_string(), expected);
+    }
     // Without a declaration the media type may say it.
     let bare = &latin[latin.windows(2).position(|w| w == b"?>").unwrap() + 2..];
     let told = read(Some("application/xml; charset=ISO-8859-1"), bare).unwrap();
@@ -157,6 +161,9 @@ fn faults_name_the_element() {
         let found = refused(changed(INVOICE, from, to));
         assert!(found.contains(reason), "{to}: {found}");
     }
+    let scoped = changed(INVOICE, "<cac:PartyName>", "<cac:a xmlns:zz=\"urn:z\"><zz:b/></cac:a><cac:PartyName>");
+    assert_eq!(key(&scoped), BUSINESS);
+    assert!(refused(changed(&scoped, "</cac:a>", "</cac:a><zz:c/>")).contains("the prefix `zz` is not declared"));
     let long = changed(INVOICE, "<cbc:ID>BP-2026-0117<", &format!("<cbc:ID>{}<", "9".repeat(2000)));
     assert_eq!(refused(long), "element cbc:ID: is longer than 1024 octets");
     let deep =
@@ -173,6 +180,11 @@ fn a_cross_industry_invoice_is_known_the_same_way() {
     assert!(with("<ram:ID>549910</ram:ID>").starts_with("cii::549910/"));
     let both = "<ram:ID>549910</ram:ID><ram:GlobalID schemeID=\"0088\">5798000000001</ram:GlobalID>";
     assert!(with(both).starts_with("cii:0088:5798000000001/"));
+    let tax = |scheme: &str| {
+        format!("<ram:SpecifiedTaxRegistration><ram:ID schemeID=\"{scheme}\">7</ram:ID></ram:SpecifiedTaxRegistration>")
+    };
+    assert_eq!(with(&tax("FC")), key(CII));
+    assert!(with(&tax("VA")).starts_with("cii:VA:7/"));
     let name = changed(CII, "SpecifiedTaxRegistration", "SpecifiedTaxNothing");
     assert!(key(name).starts_with("cii:name:"));
     assert_ne!(key(changed(CII, "TypeCode>380<", "TypeCode>381<")), key(CII));
