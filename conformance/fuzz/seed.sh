@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 root=../..
-mkdir -p corpus/{mime,envelope,ebms_header,security_header,pmode,c14n}
+mkdir -p corpus/{mime,envelope,ebms_header,security_header,pmode,c14n,edi}
 find "$root/tests/fixtures" \( -name '*.mime' -o -name '*.http' \) -print0 |
   while IFS= read -r -d '' file; do
     name="$(echo "${file#"$root"/tests/fixtures/}" | tr / -)"
@@ -15,4 +15,5 @@ find "$root/tests/fixtures" \( -name '*.mime' -o -name '*.http' \) -print0 |
   done
 find "$root/pmodes" -name '*.xml' -exec cp -t corpus/pmode {} +
 cp "$root"/tests/fixtures/documents/*.xml corpus/c14n/
+cp "$root"/tests/fixtures/documents/* corpus/edi/
 for folder in corpus/*; do echo "$(find "$folder" -type f | wc -l) $folder"; done

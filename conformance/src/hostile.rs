@@ -8,6 +8,7 @@ use bytes::Bytes;
 use libxml::parser::Parser;
 use libxml::tree::c14n::{CanonicalizationMode, CanonicalizationOptions};
 use postrider::ebms::{ReadOptions, Unit, find_messaging, read_messaging};
+use postrider::edi::{BusinessKey, Reading, acknowledgements};
 use postrider::pmode::{Files, PModeSet, SoapVersion};
 use postrider::wire::mime::{ContentType, MimeEvent, MimeLimits, MultipartReader, Related};
 use postrider::wire::soap::{Envelope, Version};
@@ -64,6 +65,35 @@ pub fn envelope(octets: &[u8]) {
         if let Ok(opened) = postrider::msh::open(octets, charset) {
             assert!(!opened.messaging.units.is_empty(), "a header without units was accepted");
         }
+    }
+}
+
+/// A business document or acknowledgement: read whole and in pieces it must say the same, and its keys must fit.
+///
+/// # Panics
+/// When it does not, or a key is longer than an index takes.
+pub fn edi(octets: &[u8]) {
+    let read = |piece: usize| {
+        let mut reading = Reading::new(None);
+        octets.chunks(piece).for_each(|octets| {
+            reading.push(octets);
+        });
+        reading.finish()
+    };
+    let whole = read(octets.len().max(1));
+    let small = 1 + octets.first().map_or(0, |first| usize::from(*first) % 61);
+    assert_eq!(read(small).ok(), whole.as_ref().ok().cloned(), "pieces of {small} octets");
+    let document = match &whole {
+        Ok(document) => document,
+        Err(reason) => {
+            assert!(reason.to_string().len() < 8000, "{reason}");
+            return;
+        }
+    };
+    let keys = document.documents().into_iter().flatten().map(|business| business.key);
+    for key in keys.chain(acknowledgements(document).into_iter().map(|answer| answer.key)) {
+        let fits = |text: &str| text.is_ascii() && text.len() <= BusinessKey::LONGEST;
+        assert!(fits(&key.source) && fits(&key.key), "{key}");
     }
 }
 

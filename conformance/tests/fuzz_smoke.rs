@@ -157,6 +157,11 @@ fn security_header() {
 }
 
 #[test]
+fn edi() {
+    feed("edi", hostile::edi, &corpus("tests/fixtures/documents", &[".xml", ".edi", ".mime"]));
+}
+
+#[test]
 fn pmode() {
     feed("pmode", hostile::pmode, &corpus("pmodes", &[".xml"]));
 }

@@ -17,7 +17,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use scan::Scanner;
+pub(crate) use scan::Scanner;
 
 /// Octets of one tag or processing instruction.
 pub const TAG_LIMIT: usize = 1 << 20;
@@ -84,7 +84,7 @@ impl StreamCanonicalizer {
 
 /// What the scanner found.
 #[derive(Clone, Copy)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A piece of character data, references resolved, line ends normalised.
     Text(&'a str),
     /// What a reference stands for: never white space between markup, never part of `]]>`.

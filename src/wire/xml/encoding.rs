@@ -28,8 +28,9 @@ pub enum EncodingError {
     },
 }
 
+/// The encodings that are read.
 #[derive(Clone, Copy)]
-enum Charset {
+pub(crate) enum Charset {
     Utf8,
     Utf16(&'static Encoding),
     Ascii,
@@ -48,27 +49,42 @@ const DEFAULT: &str = "the first octets";
 /// # Errors
 /// When the encoding is another one, or the octets are not what they should be: never a replacement character.
 pub fn decode<'b>(bytes: &'b [u8], charset: Option<&str>) -> Result<Cow<'b, str>, EncodingError> {
+    let found = detect(bytes, charset)?;
+    read(&bytes[found.mark..], found.charset, found.source_of_name)
+}
+
+/// What the first octets of a document tell of its encoding.
+pub(crate) struct Detected {
+    pub(crate) charset: Charset,
+    /// Octets of the byte order mark.
+    pub(crate) mark: usize,
+    source_of_name: &'static str,
+}
+
+/// Finds the encoding as [`decode`] does; the first 300 octets are enough.
+pub(crate) fn detect(bytes: &[u8], charset: Option<&str>) -> Result<Detected, EncodingError> {
+    let found = |charset, mark, source_of_name| Ok(Detected { charset, mark, source_of_name });
     if bytes.starts_with(&[0, 0, 0xFE, 0xFF]) || bytes.starts_with(&[0xFF, 0xFE, 0, 0]) {
         return Err(EncodingError::Unsupported { name: "UTF-32".to_owned(), source_of_name: MARK });
     }
-    if let Some(rest) = bytes.strip_prefix(b"\xEF\xBB\xBF") {
-        return read(rest, Charset::Utf8, MARK);
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        return found(Charset::Utf8, 3, MARK);
     }
-    if let Some(rest) = bytes.strip_prefix(b"\xFF\xFE") {
-        return read(rest, Charset::Utf16(UTF_16LE), MARK);
+    if bytes.starts_with(b"\xFF\xFE") {
+        return found(Charset::Utf16(UTF_16LE), 2, MARK);
     }
-    if let Some(rest) = bytes.strip_prefix(b"\xFE\xFF") {
-        return read(rest, Charset::Utf16(UTF_16BE), MARK);
+    if bytes.starts_with(b"\xFE\xFF") {
+        return found(Charset::Utf16(UTF_16BE), 2, MARK);
     }
     if let Some(name) = charset.map(str::trim).filter(|name| !name.is_empty()) {
-        return read(bytes, named(name, bytes, PARAMETER)?, PARAMETER);
+        return found(named(name, bytes, PARAMETER)?, 0, PARAMETER);
     }
     if let Some(wide) = sixteen_bits(bytes) {
-        return read(bytes, Charset::Utf16(wide), DEFAULT);
+        return found(Charset::Utf16(wide), 0, DEFAULT);
     }
     match declared(bytes) {
-        Some(name) => read(bytes, named(name, bytes, DECLARATION)?, DECLARATION),
-        None => read(bytes, Charset::Utf8, DEFAULT),
+        Some(name) => found(named(name, bytes, DECLARATION)?, 0, DECLARATION),
+        None => found(Charset::Utf8, 0, DEFAULT),
     }
 }
 
@@ -114,7 +130,7 @@ fn read<'b>(bytes: &'b [u8], charset: Charset, source_of_name: &'static str) -> 
 }
 
 /// The encoding that an XML declaration names, the declaration being readable octet by octet.
-fn declared(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn declared(bytes: &[u8]) -> Option<&str> {
     let rest = bytes.strip_prefix(b"<?xml").filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
     let rest = rest.get(..256).unwrap_or(rest);
     let end = rest.windows(2).position(|pair| pair == b"?>")?;

@@ -11,4 +11,5 @@ pub mod write;
 
 pub use limits::Limits;
 pub use read::{Problem, XmlError, allowed, position};
+pub(crate) use read::{attribute_value, checked, declaration_allowed, qualified};
 pub use tree::{Attribute, Document, Element, Kind, Node, NodeData, NodeId};

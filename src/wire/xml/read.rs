@@ -368,7 +368,7 @@ fn is_id(attribute: &Attribute) -> bool {
 }
 
 /// Namespaces in XML 1.0 §3: `xml` and `xmlns` keep their names, and a prefix cannot be undeclared.
-pub(super) fn declaration_allowed(prefix: &str, name: &str) -> bool {
+pub(crate) fn declaration_allowed(prefix: &str, name: &str) -> bool {
     match prefix {
         "xmlns" => false,
         "xml" => name == names::XML,
@@ -376,7 +376,7 @@ pub(super) fn declaration_allowed(prefix: &str, name: &str) -> bool {
     }
 }
 
-pub(super) fn qualified<'n>(qname: &'n str, limits: &Limits) -> Result<(&'n str, &'n str), Problem> {
+pub(crate) fn qualified<'n>(qname: &'n str, limits: &Limits) -> Result<(&'n str, &'n str), Problem> {
     let qname = name(qname, limits)?;
     match qname.split_once(':') {
         None => Ok(("", qname)),
@@ -415,7 +415,7 @@ pub fn allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
 }
 
-pub(super) fn checked(text: &str) -> Result<&str, Problem> {
+pub(crate) fn checked(text: &str) -> Result<&str, Problem> {
     match text.chars().find(|c| !allowed(*c)) {
         None => Ok(text),
         Some(c) => Err(Problem::Character(u32::from(c))),
@@ -445,7 +445,7 @@ pub(super) fn resolve(name: &str) -> Result<char, Problem> {
 }
 
 /// Attribute value normalisation (XML 1.0 §3.3.3): literal white space is a blank, references keep their character.
-pub(super) fn attribute_value(raw: &str) -> Result<String, Problem> {
+pub(crate) fn attribute_value(raw: &str) -> Result<String, Problem> {
     let raw = checked(raw)?;
     let mut value = String::with_capacity(raw.len());
     let mut rest = raw;

@@ -19,7 +19,8 @@ enum State {
     Cdata(u8),
 }
 
-pub(super) struct Scanner {
+/// Splits a document that arrives in pieces into tokens.
+pub(crate) struct Scanner {
     state: State,
     /// Markup or reference so far.
     held: Vec<u8>,
@@ -32,11 +33,11 @@ pub(super) struct Scanner {
 type Emit<'e> = dyn FnMut(Token<'_>) -> Result<(), Problem> + 'e;
 
 impl Scanner {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { state: State::Text(0), held: Vec::new(), cut: Vec::new(), after_return: false, begun: false }
     }
 
-    pub(super) fn push(&mut self, octets: &[u8], emit: &mut Emit<'_>) -> Result<(), Problem> {
+    pub(crate) fn push(&mut self, octets: &[u8], emit: &mut Emit<'_>) -> Result<(), Problem> {
         if self.cut.is_empty() {
             return self.whole(octets, emit);
         }
@@ -53,7 +54,7 @@ impl Scanner {
         Ok(())
     }
 
-    pub(super) fn finish(&self) -> Result<(), Problem> {
+    pub(crate) fn finish(&self) -> Result<(), Problem> {
         if !self.cut.is_empty() {
             return Err(markup("the document ends inside a character"));
         }
