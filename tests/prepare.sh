@@ -21,8 +21,9 @@ oldest="$(printf '%s\n%s\n' "$needed" "${have%%-*}" | sort -V | head -1)"
 # clang and libclang make the bindings of libxmlsec1; the C++ compiler and cmake build the TLS library.
 packages=(gcc g++ make pkg-config cmake clang libclang-dev libssl-dev libxml2-dev libxmlsec1-dev libpq-dev)
 if [ "$what" = test ]; then
-  # xmllint checks our schemas; openssl, Java, Maven and Python run the other AS4 implementations.
-  packages+=(libxml2-utils openssl python3-venv curl)
+  # xmllint checks our schemas; openssl, Java, Maven and Python run the other AS4 implementations;
+  # unzip takes the published schemas out of their artifacts.
+  packages+=(libxml2-utils openssl python3-venv curl unzip)
   command -v java >/dev/null || packages+=(openjdk-17-jdk-headless)
   command -v mvn >/dev/null || packages+=(maven)
   # The Debian package, 15 on Debian 12; any later one will do.

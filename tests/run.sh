@@ -51,6 +51,8 @@ postgres() {
 log="$work.log"
 status=0
 cargo test --workspace --no-fail-fast "$@" 2>&1 </dev/null | tee "$log" || status=$?
+# Our schemas and our reader against the published ones.
+[ "${POSTRIDER_WITHOUT_PEERS:-}" = 1 ] || tests/published-schema.sh 2>&1 </dev/null | tee -a "$log" || status=$?
 counts="$(awk '
   /^test result: / {
     for (i = 1; i < NF; i++) {
