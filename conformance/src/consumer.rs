@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use clap::Args;
 use openssl::sha::Sha256;
+use postrider::wire::hex;
 use postrider::wire::mime::{ContentType, MimeEvent, MimeLimits, MultipartReader};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -139,17 +140,6 @@ fn delivered(request: &Message) -> anyhow::Result<Delivered> {
     let message: Value = serde_json::from_slice(&json)?;
     let message_id = message["id"].as_str().context("no id")?.to_owned();
     Ok(Delivered { key, message_id, sha256, at: now() })
-}
-
-/// Hexadecimal digits.
-#[must_use]
-pub fn hex(octets: &[u8]) -> String {
-    use std::fmt::Write as _;
-    octets.iter().fold(String::new(), |mut text, octet| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

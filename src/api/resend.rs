@@ -24,6 +24,7 @@ use crate::gateway::deliver::opener;
 use crate::gateway::submit::{self, NewMessage, Taken};
 use crate::gateway::{PartMeta, PreparedPart};
 use crate::store::{At, Direction, Message, Outgoing, Part, event, message, sender_log};
+use crate::wire::hex;
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -220,5 +221,5 @@ fn derived(row: &str, key: &str) -> String {
     hash.update(row.as_bytes());
     hash.update(&[0]);
     hash.update(key.as_bytes());
-    hash.finish().iter().fold("resend-".to_owned(), |text, octet| format!("{text}{octet:02x}"))
+    format!("resend-{}", hex(&hash.finish()))
 }

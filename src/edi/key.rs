@@ -13,6 +13,8 @@
 
 use std::fmt::Write;
 
+use crate::wire::hex;
+
 /// The key under which a business document or an acknowledgement has its one effect: `once(source, key, effect)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BusinessKey {
@@ -75,13 +77,6 @@ pub(super) fn shortened(text: String, longest: usize, mark: &str, octets: usize)
     let hash = hex(&openssl::sha::sha256(text.as_bytes())[..octets]);
     let kept = text.get(..longest.saturating_sub(mark.len() + hash.len())).unwrap_or_default();
     format!("{kept}{mark}{hash}")
-}
-
-pub(super) fn hex(octets: &[u8]) -> String {
-    octets.iter().fold(String::with_capacity(octets.len() * 2), |mut text, octet| {
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
 }
 
 /// A value as keys see it: white space at the ends gone, runs of it inside one blank.

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 
+use crate::wire::hex;
 use crate::wire::mime::{ContentType, MimeError, MimeEvent, MimeLimits, MultipartReader};
 
 use super::error::{NoKey, excerpt};
-use super::key::{BusinessKey, hex, token};
+use super::key::{BusinessKey, token};
 
 /// Octets of a whole MDN.
 pub(super) const LONGEST: usize = 256 * 1024;

@@ -8,6 +8,7 @@ use crate::pmode::Leg;
 use crate::store::Part;
 use crate::store::payload::{Hold, PayloadError, PayloadStore, Writer};
 use crate::wire::gzip::{Deflater, GzipError};
+use crate::wire::hex;
 use crate::wss::{PartDigester, WssError, readings_differ};
 
 /// What a producer says of a payload.
@@ -155,7 +156,7 @@ impl OutPart {
             stored_size: rows::signed(self.out.size),
             size: rows::signed(self.size),
             sha256: stored.digest().to_string(),
-            content_sha256: rows::hex(&content_sha256),
+            content_sha256: hex(&content_sha256),
             digest,
             octets: rows::octets(&stored),
         };

@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 
+use super::Gateway;
 use super::outpart::{OutPartError, PartMeta, PreparedPart};
 use super::submit::{self, NewMessage, SubmitError};
-use super::{Gateway, rows};
 use crate::backend::pickup::{self, Taken};
 use crate::config::FolderConfig;
 use crate::ebms::{Property, Typed};
@@ -23,6 +23,7 @@ use crate::edi::Sbdh;
 use crate::emit;
 use crate::pmode::{Check, PMode, Wanted};
 use crate::telemetry::event;
+use crate::wire::hex;
 
 /// Octets read at once.
 const CHUNK: usize = 256 << 10;
@@ -177,7 +178,7 @@ fn packed(gateway: &Gateway, pmode: &PMode, path: &PathBuf, name: &str) -> Resul
 /// Name and content: the same file dropped again is the same message.
 fn key(name: &str, content: &[u8; 32]) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).take(NAME).collect();
-    format!("{name}:{}", rows::hex(content))
+    format!("{name}:{}", hex(content))
 }
 
 /// What the SBDH says of a Peppol document, where the P-Mode leaves it open (PR-093).

@@ -10,17 +10,8 @@ use crate::ebms::UserMessage;
 use crate::store::payload::Stored;
 use crate::store::{At, Direction, Incoming, Message, Part, exchange::Exchange as Row};
 use crate::transport::listen::Exchange;
+use crate::wire::hex;
 use crate::wss::Reference;
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(octets: &[u8]) -> String {
-    use std::fmt::Write as _;
-    octets.iter().fold(String::with_capacity(octets.len() * 2), |mut text, octet| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
-}
 
 /// SHA-256 over texts, each ended by a zero octet.
 pub(super) fn sha256(texts: &[&str]) -> String {

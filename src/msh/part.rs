@@ -9,6 +9,7 @@ use openssl::sha::Sha256;
 use super::reject::Reject;
 use crate::ebms::Cid;
 use crate::wire::gzip::{GzipError, InflateLimits, Inflater};
+use crate::wire::hex;
 use crate::wss::{
     ContentKey, DigestRule, ExpectedDigest, PartDecryptor, PartDigester, WssError, rule_for_signing, rule_for_verifying,
 };
@@ -233,13 +234,7 @@ pub fn payload_hash<'p>(parts: impl IntoIterator<Item = (u64, &'p [u8; 32])>) ->
         hash.update(&size.to_be_bytes());
         hash.update(content);
     }
-    let mut text = String::from("sha256:");
-    for octet in hash.finish() {
-        use std::fmt::Write as _;
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{octet:02x}");
-    }
-    text
+    format!("sha256:{}", hex(&hash.finish()))
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@
 
 use std::fmt::{Display, Write};
 
-use super::complete::hex;
 use super::model::{
     Binding, BusinessInfo, Check, DeliveryTarget, Encryption, Framing, Leg, Mep, PMode, PartySpec, PinnedCertificate,
     ReceptionAwareness, ReplyPattern, Security, Signing, SoapVersion, SubjectRule,
 };
 use super::read::values::TOKENS;
+use crate::wire::hex;
 use crate::wire::xml::{names, write as escape};
 use crate::wss::suite::{KeyTransport, OaepHash, TokenReference};
 

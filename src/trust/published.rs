@@ -3,6 +3,8 @@
 
 use openssl::pkey::{HasPublic, PKeyRef};
 
+use crate::wire::hex;
+
 /// SHA-256 of each `SubjectPublicKeyInfo`, and whose it is. The authority is here too: it issued the others.
 const PUBLISHED: [(&str, &str); 4] = [
     ("41da1df0650bdb74c65240535d2d7c8dc2c315c8f4243d8b952c391b87878668", "AS4 test CA"),
@@ -18,10 +20,6 @@ pub fn published(key: &PKeyRef<impl HasPublic>) -> Option<String> {
     Some(format!(
         "its key is the throw-away key `{owner}` of Postrider's captured exchanges, whose private half everybody has"
     ))
-}
-
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 #[cfg(test)]

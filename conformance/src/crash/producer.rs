@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use postrider::wire::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
@@ -19,7 +20,6 @@ use super::kill::Trigger;
 use super::options::CrashArgs;
 use super::pair::Pair;
 use super::schedule::{Chance, Moment, Victim};
-use crate::consumer::hex;
 use crate::wire;
 
 /// Sizes on both sides of what lives in a database row.

@@ -10,6 +10,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use postrider::wire::hex;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::kill::Trigger;
 use super::schedule::{Moment, Victim};
 use super::watch::Commits;
-use crate::consumer::{hex, now};
+use crate::consumer::now;
 use crate::wire::{self, Kind, Message};
 
 /// An attempt as it went by.

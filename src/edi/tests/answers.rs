@@ -103,7 +103,7 @@ fn an_mdn_is_known_by_message_and_disposition() {
     assert_eq!(processed.code, "automatic-action/mdn-sent-automatically; processed");
     let id = "EDI-INV-BP-2026-0117-v1@blue-pumps.example";
     assert_eq!(references(&processed), [("Original-Message-ID", id, None)]);
-    let hash = super::super::key::hex(&openssl::sha::sha256(processed.code.as_bytes()));
+    let hash = crate::wire::hex(&openssl::sha::sha256(processed.code.as_bytes()));
     assert_eq!(processed.key, BusinessKey::new(&["as2.mdn"], &[id, &hash]));
     // Case, folding and line ends do not count, nor do other fields.
     for text in [

@@ -1,7 +1,6 @@
 //! Certificates that P-Modes name: read through the caller, parsed once for a whole set.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use super::Findings;
 use crate::pmode::draft::{CertificateDraft, Set};
 use crate::pmode::error::Problem;
 use crate::pmode::model::PinnedCertificate;
+use crate::wire::hex;
 use crate::wss::Certificate;
 
 /// Contents of the files that P-Modes name. The core reads none itself.
@@ -84,15 +84,6 @@ fn parse(octets: &[u8]) -> Result<Certificate, String> {
         return Err("it holds no certificate; expected PEM (BEGIN CERTIFICATE) or DER".to_owned());
     }
     Ok(all.swap_remove(0))
-}
-
-/// Lower-case hexadecimal digits.
-pub(in crate::pmode) fn hex(octets: &[u8]) -> String {
-    octets.iter().fold(String::with_capacity(octets.len() * 2), |mut text, octet| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{octet:02x}");
-        text
-    })
 }
 
 /// Why a certificate cannot be used at all (WS-091, fingerprint).

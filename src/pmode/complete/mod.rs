@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use time::OffsetDateTime;
 
+pub(super) use self::certificates::Certificates;
 pub use self::certificates::Files;
-pub(super) use self::certificates::{Certificates, hex};
 use super::draft::{Draft, LegDraft, Maybe, PartyDraft, Set};
 use super::error::{PModeError, PModeWarning, Place, Problem};
 use super::model::{Binding, Mep, PMode, PartySpec, ProfileChecks};

@@ -4,6 +4,7 @@ use super::*;
 use crate::pmode::model::{Check, LegNumber};
 use crate::pmode::sample::{InMemory, NOW, certificate, elliptic, file, load, load_with, plain, rsa, said, set};
 use crate::pmode::{PModeSet, SubjectRule};
+use crate::wire::hex;
 use crate::wss::suite::{DataEncryption, DigestAlgorithm, SignatureAlgorithm, TokenReference};
 
 fn one(set: &PModeSet) -> &PMode {
