@@ -156,22 +156,7 @@ fn jobs(arrival: &Arrival, key: &Received, row: &str) -> Vec<delivery::Job> {
         .leg()
         .deliver
         .iter()
-        .map(|target| delivery::Job {
-            id: ids::row(),
-            message: row.to_owned(),
-            backend: target.backend.clone(),
-            delivery_key: delivery_key.clone(),
-            state: Incoming::Received.as_str().to_owned(),
-            attempts: 0,
-            created_at: key.received_at,
-            next_at: Some(key.received_at),
-            lease_owner: None,
-            lease_until: None,
-            fence: 0,
-            boot_id: None,
-            last_error: None,
-            settled_at: None,
-        })
+        .map(|target| delivery::Job::new(ids::row(), row, &target.backend, delivery_key.clone(), key.received_at))
         .collect()
 }
 

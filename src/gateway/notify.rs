@@ -5,35 +5,24 @@
 
 use super::{Gateway, ids};
 use crate::store::sender_log::Sending;
-use crate::store::{At, Incoming, Outgoing, delivery};
+use crate::store::{At, Outgoing, delivery};
 
 /// The notification of a message's end, where one is wanted: to be added in the transaction that ends it.
 pub(super) fn job(gateway: &Gateway, row: &Sending, next: Outgoing, detail: &str, now: At) -> Option<delivery::Job> {
+    // Most producers have no backend of their own, and most attempts end nothing.
+    if !gateway.backends.contains_key(&row.producer) {
+        return None;
+    }
     let set = gateway.agreements.current();
-    let errors = set.find(&row.pmode)?.leg.errors.clone();
+    let errors = &set.find(&row.pmode)?.leg.errors;
     let wanted = match next {
         Outgoing::Failed if detail.starts_with("EBMS:0301") => errors.notify_missing_receipt,
         Outgoing::Failed => errors.notify_producer,
         Outgoing::Delivered => true,
         Outgoing::Pending | Outgoing::Sending | Outgoing::AwaitingReceipt | Outgoing::Cancelled => false,
     };
-    if !wanted || !gateway.backends.contains_key(&row.producer) {
-        return None;
-    }
-    Some(delivery::Job {
-        id: ids::row(),
-        message: row.message.clone(),
-        backend: row.producer.clone(),
-        delivery_key: format!("{}-{}", next.as_str(), row.message),
-        state: Incoming::Received.as_str().to_owned(),
-        attempts: 0,
-        created_at: now,
-        next_at: Some(now),
-        lease_owner: None,
-        lease_until: None,
-        fence: 0,
-        boot_id: None,
-        last_error: None,
-        settled_at: None,
+    wanted.then(|| {
+        let key = format!("{}-{}", next.as_str(), row.message);
+        delivery::Job::new(ids::row(), &row.message, &row.producer, key, now)
     })
 }

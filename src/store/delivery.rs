@@ -46,6 +46,29 @@ pub struct Job {
     pub settled_at: Option<At>,
 }
 
+impl Job {
+    /// A job that is due at once.
+    #[must_use]
+    pub fn new(id: String, message: &str, backend: &str, delivery_key: String, now: At) -> Self {
+        Self {
+            id,
+            message: message.to_owned(),
+            backend: backend.to_owned(),
+            delivery_key,
+            state: Incoming::Received.as_str().to_owned(),
+            attempts: 0,
+            created_at: now,
+            next_at: Some(now),
+            lease_owner: None,
+            lease_until: None,
+            fence: 0,
+            boot_id: None,
+            last_error: None,
+            settled_at: None,
+        }
+    }
+}
+
 /// Adds a job.
 pub fn add(tx: &mut Tx<'_>, new: &Job) -> Result<(), StoreError> {
     on!(tx, c => diesel::insert_into(delivery::table).values(new).execute(c)?);

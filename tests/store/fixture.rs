@@ -234,22 +234,8 @@ pub(crate) fn sending(producer: &str, key: &str, partner: &str, due: At) -> Send
 }
 
 pub(crate) fn job(message: &str, backend: &str, due: At) -> delivery::Job {
-    delivery::Job {
-        id: format!("job-{message}-{backend}"),
-        message: message.to_owned(),
-        backend: backend.to_owned(),
-        delivery_key: format!("key-{message}"),
-        state: Incoming::Received.as_str().to_owned(),
-        attempts: 0,
-        created_at: at(0),
-        next_at: Some(due),
-        lease_owner: None,
-        lease_until: None,
-        fence: 0,
-        boot_id: None,
-        last_error: None,
-        settled_at: None,
-    }
+    let (id, key) = (format!("job-{message}-{backend}"), format!("key-{message}"));
+    delivery::Job { next_at: Some(due), ..delivery::Job::new(id, message, backend, key, at(0)) }
 }
 
 pub(crate) fn ended(next: Outgoing, due: Option<At>) -> Ended {

@@ -126,20 +126,12 @@ fn received(tx: &mut Tx<'_>, id: &str, message_id: &str, state: &str) -> Result<
     };
     message::insert(tx, &new, &[])?;
     let job = Job {
-        id: format!("j{id}"),
-        message: text(id),
-        backend: text("inbox"),
-        delivery_key: text("d"),
         state: text(state),
         attempts: 30,
-        created_at: now(),
         next_at: None,
-        lease_owner: None,
-        lease_until: None,
-        fence: 0,
-        boot_id: None,
         last_error: Some(text("disk full")),
         settled_at: Some(now()),
+        ..Job::new(format!("j{id}"), id, "inbox", text("d"), now())
     };
     delivery::add(tx, &job)
 }
