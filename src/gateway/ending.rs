@@ -38,7 +38,6 @@ pub(super) fn answered(
     let concluded =
         tokio::task::block_in_place(|| conclude::conclude(status, content_type, &posted.body, &out.expected(), &bench));
     let notes = concluded.notes.join("; ");
-    let http_status = Some(i32::from(status));
     let whole = posted.fully_written;
     let silent = posted.earlier_written;
     let mut ended = match concluded.outcome {
@@ -59,18 +58,18 @@ pub(super) fn answered(
         },
         Outcome::InvalidReceipt(why) => {
             let why = format!("EBMS:0302 the receipt is not accepted: {why}");
-            retry(out, claimed, "invalid_receipt", why, http_status, whole)
+            retry(out, claimed, "invalid_receipt", why)
         }
         Outcome::DuplicateAnswer(said) => {
             duplicate(claimed, &said, concluded.signed || out.leg().security.sign.is_none(), silent)
         }
         Outcome::Final { code, text } => Ended { refused: true, ..failed("refused", format!("{code} {text}")) },
-        Outcome::Retry { why } => Ended { refused: true, ..retry(out, claimed, "no_receipt", why, http_status, whole) },
+        Outcome::Retry { why } => Ended { refused: true, ..retry(out, claimed, "no_receipt", why) },
     };
     if !notes.is_empty() && ended.next != Outgoing::Delivered {
         ended.detail = format!("{} ({notes})", ended.detail);
     }
-    (Ended { http_status, fully_written: whole, unanswered: silent, ..ended }, concluded.soap)
+    (Ended { http_status: Some(i32::from(status)), fully_written: whole, unanswered: silent, ..ended }, concluded.soap)
 }
 
 /// EB-165.
@@ -85,20 +84,13 @@ fn duplicate(claimed: &Sending, said: &str, believed: bool, silent: bool) -> End
 }
 
 /// The next attempt by the P-Mode's plan, or the end.
-pub(super) fn retry(
-    out: &Outbound,
-    claimed: &Sending,
-    outcome: &'static str,
-    why: String,
-    status: Option<i32>,
-    whole: bool,
-) -> Ended {
+pub(super) fn retry(out: &Outbound, claimed: &Sending, outcome: &'static str, why: String) -> Ended {
     let attempt = u32::try_from(claimed.attempt_count).unwrap_or(u32::MAX);
     let next = match &out.leg().reception.retry {
         Some(plan) => plan.next(attempt, claimed.created_at.0, ids::now(), ids::chance()),
         None => Next::GiveUp,
     };
-    let base = Ended { http_status: status, fully_written: whole, ..failed(outcome, why) };
+    let base = failed(outcome, why);
     match next {
         Next::Retry(at) => Ended { next: Outgoing::Pending, due: Some(At::from(at)), ..base },
         Next::GiveUp => Ended {

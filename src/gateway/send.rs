@@ -99,7 +99,7 @@ async fn try_once(
     let request = match tokio::task::block_in_place(|| request(gateway, out)) {
         Ok(request) => request,
         // Nothing was put on the wire: what is missing may be there at the next attempt.
-        Err(why) => return (ending::retry(out, claimed, "not_sent", why, None, false), None),
+        Err(why) => return (ending::retry(out, claimed, "not_sent", why), None),
     };
     let (request, soap) = request;
     emit!(event::SEND_ATTEMPT, { "message.id" = claimed.message_id, partner = claimed.partner, attempt = claimed.attempt_count }, "{} attempt {}", claimed.message_id, claimed.attempt_count);
@@ -110,9 +110,9 @@ async fn try_once(
             (ended, Some((row(out, started, &soap, request.url.as_str(), Some(&posted)), receipt)))
         }
         Err(error) => {
-            let ended = ending::retry(out, claimed, "unreachable", error.to_string(), None, error.fully_written);
+            let ended = ending::retry(out, claimed, "unreachable", error.to_string());
             let row = row(out, started, &soap, request.url.as_str(), None);
-            (Ended { unanswered: error.fully_written, ..ended }, Some((row, None)))
+            (Ended { fully_written: error.fully_written, unanswered: error.fully_written, ..ended }, Some((row, None)))
         }
     }
 }
