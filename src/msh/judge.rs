@@ -265,25 +265,16 @@ fn plans(
     encrypted: &[EncryptedPart],
     limits: PartLimits,
 ) -> Result<Vec<PartPlan>, Reject> {
+    let limits =
+        PartLimits { size: leg.business.max_size.map_or(limits.size, |agreed| agreed.min(limits.size)), ..limits };
+    let keep = if pmode.checks.sbdh == Check::Off { 0 } else { Sbdh::HEAD };
     let mut plans = Vec::with_capacity(message.parts.len());
     for (position, part) in message.parts.iter().enumerate() {
         let Href::Attachment(cid) = &part.href else { continue };
-        let sealed = encrypted.iter().find(|e| e.content_id == cid.content_id());
-        if sealed.is_some_and(|s| s.complete) {
+        if encrypted.iter().any(|e| e.complete && e.content_id == cid.content_id()) {
             return Err(Reject::Unsupported("EncryptedData of type Attachment-Complete".to_owned()));
         }
-        plans.push(PartPlan {
-            cid: cid.clone(),
-            position,
-            sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
-            said_type: part.form_type().map(str::to_owned),
-            key: sealed.map(|s| s.key.clone()),
-            signed: verified.and_then(|v| v.part(&cid.to_string())).cloned(),
-            compressed: part.compression().is_some(),
-            max_size: leg.business.max_size.map_or(limits.size, |agreed| agreed.min(limits.size)),
-            max_ratio: limits.ratio,
-            keep: if pmode.checks.sbdh == Check::Off { 0 } else { Sbdh::HEAD },
-        });
+        plans.push(PartPlan::new((position, part, cid), verified, encrypted, limits, keep));
     }
     Ok(plans)
 }

@@ -6,12 +6,14 @@
 
 use openssl::sha::Sha256;
 
+use super::judge::PartLimits;
 use super::reject::Reject;
-use crate::ebms::Cid;
+use crate::ebms::{Cid, PartInfo};
 use crate::wire::gzip::{GzipError, InflateLimits, Inflater};
 use crate::wire::hex;
 use crate::wss::{
-    ContentKey, DigestRule, ExpectedDigest, PartDecryptor, PartDigester, WssError, rule_for_signing, rule_for_verifying,
+    ContentKey, DigestRule, EncryptedPart, ExpectedDigest, PartDecryptor, PartDigester, Verified, WssError,
+    rule_for_signing, rule_for_verifying,
 };
 
 /// What is known of a part before its octets come.
@@ -37,6 +39,33 @@ pub struct PartPlan {
     pub max_ratio: u32,
     /// How much of the content's beginning is kept for the profile's checks.
     pub keep: usize,
+}
+
+impl PartPlan {
+    /// What PayloadInfo, the signature and the encryption header say of the part that `cid` names; `keep` octets of its
+    /// content's beginning are kept.
+    #[must_use]
+    pub fn new(
+        (position, part, cid): (usize, &PartInfo, &Cid),
+        verified: Option<&Verified>,
+        encrypted: &[EncryptedPart],
+        limits: PartLimits,
+        keep: usize,
+    ) -> Self {
+        let sealed = encrypted.iter().find(|e| e.content_id == cid.content_id());
+        Self {
+            cid: cid.clone(),
+            position,
+            sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
+            said_type: part.form_type().map(str::to_owned),
+            key: sealed.map(|s| s.key.clone()),
+            signed: verified.and_then(|v| v.part(&cid.to_string())).cloned(),
+            compressed: part.compression().is_some(),
+            max_size: limits.size,
+            max_ratio: limits.ratio,
+            keep,
+        }
+    }
 }
 
 /// A part that was checked.

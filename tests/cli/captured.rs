@@ -161,6 +161,23 @@ fn every_case_is_explained() {
     }
 }
 
+/// Without an agreement, too, each part is held against the digest that was signed.
+#[test]
+fn digests_are_checked_without_p_modes() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = std::fs::read(fixtures("captured/phase4/push-signed.request.http")).unwrap();
+    let (from, to) = (b"<ID>1</ID>", b"<ID>9</ID>");
+    let at = good.windows(from.len()).position(|window| window == from).unwrap();
+    let changed = [&good[..at], to, &good[at + to.len()..]].concat();
+    for (octets, pass, told) in [(good, true, "digest agrees"), (changed, false, "differs: signed")] {
+        std::fs::write(dir.path().join("capture.http"), octets).unwrap();
+        let steps = run(dir.path(), &["explain", "capture.http", "--output", "json"]).json()["steps"].clone();
+        let part = steps.as_array().unwrap().iter().find(|step| step["step"] == "part").unwrap();
+        assert_eq!(part["pass"], pass, "{steps:#}");
+        assert!(part["text"].as_str().unwrap().contains(told), "{steps:#}");
+    }
+}
+
 /// As people read it: a mark, a step, a finding; the first failure says why, and control characters are shown.
 #[test]
 fn the_page_for_people() {

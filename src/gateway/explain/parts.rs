@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::security::Secured;
 use super::{Desk, Story};
-use crate::ebms::{Cid, Href, UserMessage};
+use crate::ebms::{Href, UserMessage};
 use crate::edi::Sbdh;
 use crate::gateway::intake::{Intake, IntakeError, Piece};
 use crate::gateway::spool::{SpoolError, SpooledPart};
@@ -28,21 +28,7 @@ pub(super) fn plans(message: &UserMessage, secured: &Secured, desk: &Desk) -> Ve
         Href::Attachment(cid) => Some((position, part, cid)),
         _ => None,
     });
-    let plan = |(position, part, cid): (usize, &crate::ebms::PartInfo, &Cid)| {
-        let sealed = secured.encrypted.iter().find(|e| e.content_id == cid.content_id());
-        PartPlan {
-            cid: cid.clone(),
-            position,
-            sealed_type: sealed.map(|s| s.mime_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned())),
-            said_type: part.form_type().map(str::to_owned),
-            key: sealed.map(|s| s.key.clone()),
-            signed: secured.verified.as_ref().and_then(|v| v.part(cid.written())).cloned(),
-            compressed: part.compression().is_some(),
-            max_size: desk.limits.part.size,
-            max_ratio: desk.limits.part.ratio,
-            keep: Sbdh::HEAD,
-        }
-    };
+    let plan = |of| PartPlan::new(of, secured.verified.as_ref(), &secured.encrypted, desk.limits.part, Sbdh::HEAD);
     attachments.map(plan).collect()
 }
 
