@@ -116,14 +116,14 @@ impl Segments {
         Self { separators, held: Vec::new(), free: false, number: 0 }
     }
 
-    /// Whether an unfinished segment is held.
-    pub(super) fn inside(&self) -> bool {
-        !self.held.is_empty()
-    }
-
-    /// How many segments have ended.
-    pub(super) fn count(&self) -> usize {
-        self.number
+    /// What was read, when its last segment has been and nothing came after; `octets` were given in all.
+    pub(super) fn whole<T>(&self, read: Option<T>, ended: bool, last: &str, octets: u64) -> Result<T, NoKey> {
+        if ended && !self.held.is_empty() {
+            let problem = format!("octets after {last}");
+            return Err(NoKey::Segment { number: self.number + 1, tag: "?".to_owned(), problem });
+        }
+        let early = || NoKey::Early { octets, wanted: format!("{last}, after segment {}", self.number) };
+        read.filter(|_| ended).ok_or_else(early)
     }
 
     /// Takes octets. Line ends are no data: files are wrapped, and have a line for each segment.

@@ -44,15 +44,7 @@ impl Reading {
     }
 
     pub(in crate::edi) fn finish(self, octets: u64) -> Result<Interchange, NoKey> {
-        let early = || NoKey::Early { octets, wanted: format!("UNZ, after segment {}", self.segments.count()) };
-        if self.segments.inside() && self.body.ended {
-            return Err(NoKey::Segment {
-                number: self.segments.count() + 1,
-                tag: "?".to_owned(),
-                problem: "octets after UNZ".to_owned(),
-            });
-        }
-        self.body.interchange.filter(|_| self.body.ended).ok_or_else(early)
+        self.segments.whole(self.body.interchange, self.body.ended, "UNZ", octets)
     }
 }
 

@@ -45,13 +45,7 @@ impl Reading {
     }
 
     pub(in crate::edi) fn finish(self, octets: u64) -> Result<X12, NoKey> {
-        let number = self.segments.count();
-        if self.segments.inside() && self.body.ended {
-            let problem = "octets after IEA".to_owned();
-            return Err(NoKey::Segment { number: number + 1, tag: "?".to_owned(), problem });
-        }
-        let early = || NoKey::Early { octets, wanted: format!("IEA, after segment {number}") };
-        self.body.interchange.filter(|_| self.body.ended).ok_or_else(early)
+        self.segments.whole(self.body.interchange, self.body.ended, "IEA", octets)
     }
 }
 
