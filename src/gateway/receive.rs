@@ -17,7 +17,6 @@ use super::{Gateway, ids, opinion, profile, signals};
 use crate::emit;
 use crate::msh::judge::{Admitted, Refused, admit};
 use crate::msh::{Opened, Reject, Unreadable, open, reply};
-use crate::pmode::ReplyPattern;
 use crate::store::StoreError;
 use crate::store::payload::PayloadError;
 use crate::telemetry::{event, metrics};
@@ -72,8 +71,7 @@ async fn walk(gateway: &Arc<Gateway>, exchange: &Exchange, intake: &mut Intake<'
         .map_err(|refused| stop(&opened, *refused))?;
     let signed = admitted.verified.is_some();
     let stopped = |reject| stop(&opened, Refused { reject, agreed: Some((Arc::clone(&admitted.pmode), admitted.leg)) });
-    let security = &admitted.leg().security;
-    if security.send_receipt && security.reply_pattern == ReplyPattern::Callback {
+    if admitted.leg().security.receipts_by_callback() {
         return Err(stopped(Reject::Unsupported("receipts by callback (SendReceipt replyPattern)".to_owned())));
     }
     let spooled = spool::parts(intake, &admitted.parts, signed, &gateway.payloads).await;

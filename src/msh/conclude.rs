@@ -7,7 +7,7 @@ use super::outcome::{self, Outcome};
 use super::reject::Reject;
 use super::signer::{self, SignerTrust};
 use crate::ebms::{EbmsError, MessageId, Party, Receipt, ReceiptContent};
-use crate::pmode::{LegNumber, PMode, ReplyPattern};
+use crate::pmode::{LegNumber, PMode};
 use crate::wire::mime::{ContentType, MimeEvent, MimeLimits, MultipartReader, Related};
 use crate::wire::soap::{Envelope, Fault};
 use crate::wire::xml::{Limits, encoding};
@@ -83,7 +83,7 @@ fn nothing(status: u16, body: &[u8], sent: &Sent<'_>) -> Outcome {
         if !leg.security.send_receipt {
             return Outcome::Taken;
         }
-        if leg.security.reply_pattern == ReplyPattern::Callback {
+        if leg.security.receipts_by_callback() {
             return Outcome::Awaiting;
         }
     }

@@ -311,6 +311,14 @@ pub struct Security {
     pub non_repudiation: bool,
 }
 
+impl Security {
+    /// Whether receipts are agreed, in requests of their own.
+    #[must_use]
+    pub fn receipts_by_callback(&self) -> bool {
+        self.send_receipt && self.reply_pattern == ReplyPattern::Callback
+    }
+}
+
 /// `ReplyPattern`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyPattern {

@@ -2,8 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::output::tell;
+use crate::cli::output::{Column, tell};
 use crate::config::{Effective, Loaded, Problem};
+
+/// Findings as a table.
+pub(in crate::cli) const FINDING_COLUMNS: [Column; 4] = [
+    Column { heading: "SEVERITY", field: "severity" },
+    Column { heading: "PLACE", field: "place" },
+    Column { heading: "FINDING", field: "message" },
+    Column { heading: "NEXT", field: "next" },
+];
 
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,6 +21,7 @@ use crate::gateway::{self, AgreementsError, load_pmodes};
 use crate::pmode::PModeSet;
 use crate::trust::{Options, Trust};
 
+pub(in crate::cli) use finding::FINDING_COLUMNS;
 pub use finding::{Finding, Severity};
 
 /// Finds what is wrong with configuration, keys and P-Modes.
@@ -83,13 +84,6 @@ pub const BEFORE_SERVING: &[Check] = &[
 /// The other checks, in the order in which they are told. One more is one more line.
 pub const CHECKS: &[Check] =
     &[ours::needs, consumers::backends, consumers::producers, folders::folders, folders::room, database::database];
-
-const FINDING_COLUMNS: [Column; 4] = [
-    Column { heading: "SEVERITY", field: "severity" },
-    Column { heading: "PLACE", field: "place" },
-    Column { heading: "FINDING", field: "message" },
-    Column { heading: "NEXT", field: "next" },
-];
 
 const VALUE_COLUMNS: [Column; 3] = [
     Column { heading: "KEY", field: "key" },

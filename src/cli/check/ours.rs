@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Context, Finding, Severity};
 use crate::config::PartyConfig;
 use crate::ebms::PartyId;
-use crate::pmode::{Leg, LegNumber, PMode, PModeSet, PartySpec, PinnedCertificate, ReplyPattern, SubjectRule};
+use crate::pmode::{Leg, LegNumber, PMode, PModeSet, PartySpec, PinnedCertificate, SubjectRule};
 use crate::wss::Certificate;
 
 /// Our side of every P-Mode.
@@ -108,7 +108,7 @@ impl<'a> Side<'a> {
         if leg.security.encrypt.is_some() {
             self.decrypts((party, keys), receiver);
         }
-        if leg.security.send_receipt && leg.security.reply_pattern == ReplyPattern::Callback {
+        if leg.security.receipts_by_callback() {
             let id = &self.pmode.id;
             let message =
                 format!("P-Mode `{id}` wants our receipts by callback, which is not offered: its messages are refused");

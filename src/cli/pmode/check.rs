@@ -8,9 +8,10 @@ use time::OffsetDateTime;
 
 use super::{FOLDER, PModesArgs, remedy};
 use crate::cli::arguments::Global;
+use crate::cli::check::FINDING_COLUMNS;
 use crate::cli::exit;
 use crate::cli::failure::Failure;
-use crate::cli::output::{Column, tell};
+use crate::cli::output::tell;
 use crate::gateway::{AgreementsError, load_pmode_files, load_pmodes};
 use crate::pmode::{PModeError, PModeSet, Place};
 
@@ -28,13 +29,6 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub pmodes: PModesArgs,
 }
-
-const COLUMNS: [Column; 4] = [
-    Column { heading: "SEVERITY", field: "severity" },
-    Column { heading: "PLACE", field: "place" },
-    Column { heading: "FINDING", field: "message" },
-    Column { heading: "NEXT", field: "next" },
-];
 
 pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), Failure> {
     let now = OffsetDateTime::now_utc();
@@ -100,7 +94,7 @@ fn report(global: &Global, args: &CheckArgs, rows: &[Value], count: usize) -> Re
             );
         }
     } else {
-        output.list("postrider.findings/1", "findings", rows, &COLUMNS)?;
+        output.list("postrider.findings/1", "findings", rows, &FINDING_COLUMNS)?;
     }
     let loaded = if errors > 0 {
         "none is loaded".to_owned()

@@ -7,7 +7,7 @@ use crate::ebms::PartyId;
 use crate::pmode::draft::{LegDraft, PartyDraft, Set, Terms};
 use crate::pmode::error::{Place, Problem};
 use crate::pmode::identifier::is_absolute_uri;
-use crate::pmode::model::{Binding, Check, Leg, Mep, PMode, PinnedCertificate, ReplyPattern, SubjectRule};
+use crate::pmode::model::{Binding, Check, Leg, Mep, PMode, PinnedCertificate, SubjectRule};
 use crate::pmode::write::binding;
 use crate::wire::xml::names;
 use crate::wss::suite::SignatureAlgorithm;
@@ -110,7 +110,7 @@ fn receipts(leg: &Leg, draft: &LegDraft, root: &Place, findings: &mut Findings) 
             "ReceptionAwareness waits for receipts, and SendReceipt is off; switch SendReceipt on or ReceptionAwareness off",
         );
     }
-    if security.send_receipt && security.reply_pattern == ReplyPattern::Callback && security.reply_to.is_none() {
+    if security.receipts_by_callback() && security.reply_to.is_none() {
         findings.rule(
             at(set.reply_pattern.as_ref(), root),
             "callback receipts need an address; give SendReceipt replyTo=\"https://…\"",
