@@ -8,26 +8,16 @@ use crate::support::keys::{Identity, pki};
 use crate::support::message::{codes, elements};
 use crate::support::node::{Builder, Node};
 use crate::support::peer::{Act, Peer};
-use crate::support::pmode::{PMode, Party, UNREGISTERED};
+use crate::support::pmode::{PMode, Party};
 use crate::support::{fixture, http, ports, wait};
 
 fn pmode(id: &str, to: &str) -> PMode {
-    PMode::new(id, "edelivery-1.15")
-        .parties(
-            Party::typed(UNREGISTERED, "blue").certificate("blue"),
-            Party::typed(UNREGISTERED, "red").certificate("red"),
-        )
-        .service(None, "urn:postrider:test:orders", "Submit")
-        .to(to)
-        .deliver()
+    PMode::orders(id, "edelivery-1.15", to)
 }
 
 fn site(name: &str, own: &Identity) -> Builder {
     let party = if name == "red" { "red" } else { "blue" };
-    Builder::new(name)
-        .party(party, Some(UNREGISTERED), Some(own))
-        .certificate("blue", &pki().blue.certificate)
-        .certificate("red", &pki().red.certificate)
+    Builder::of_two(name, party, own)
 }
 
 /// Blue sends to red through a relay.

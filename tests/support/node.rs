@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use super::api::Api;
 use super::database::Database;
 use super::inbox::Inbox;
-use super::keys::Identity;
-use super::pmode::PMode;
+use super::keys::{Identity, pki};
+use super::pmode::{PMode, UNREGISTERED};
 use super::ports;
 
 /// A gateway before it starts.
@@ -46,6 +46,14 @@ impl Builder {
             files: Vec::new(),
             msh: None,
         }
+    }
+
+    /// Blue or red, by `party`, with whatever key, and the certificates of both.
+    pub(crate) fn of_two(name: &str, party: &str, key: &Identity) -> Self {
+        Self::new(name)
+            .party(party, Some(UNREGISTERED), Some(key))
+            .certificate("blue", &pki().blue.certificate)
+            .certificate("red", &pki().red.certificate)
     }
 
     /// A party of its own, with the key that it signs and decrypts with.

@@ -83,6 +83,18 @@ impl PMode {
         }
     }
 
+    /// Orders from blue to red, delivered.
+    pub(crate) fn orders(id: &str, profile: &str, to: &str) -> Self {
+        Self::new(id, profile)
+            .parties(
+                Party::typed(UNREGISTERED, "blue").certificate("blue"),
+                Party::typed(UNREGISTERED, "red").certificate("red"),
+            )
+            .service(None, "urn:postrider:test:orders", "Submit")
+            .to(to)
+            .deliver()
+    }
+
     /// Has `AgreementRef/@pmode` sent.
     pub(crate) fn named(mut self) -> Self {
         self.attributes = " sendPModeId=\"true\"".into();

@@ -12,26 +12,12 @@ use crate::support::{fixture, http};
 const PLAN: &str = r#"<Retry retries="2" first="100ms" multiplier="1" max="100ms" jitter="0%" deadline="1min"/>"#;
 
 fn pmode(to: &str) -> PMode {
-    PMode::new("orders", "edelivery-1.15")
-        .parties(
-            Party::typed(UNREGISTERED, "blue").certificate("blue"),
-            Party::typed(UNREGISTERED, "red").certificate("red"),
-        )
-        .service(None, "urn:postrider:test:orders", "Submit")
-        .to(to)
-        .retry(PLAN)
-        .deliver()
+    PMode::orders("orders", "edelivery-1.15", to).retry(PLAN)
 }
 
 /// A gateway that is one of the two, with the key that it has.
 fn site(name: &str, key: &Identity, to: &str) -> Node {
-    Builder::new(name)
-        .party(name, Some(UNREGISTERED), Some(key))
-        .certificate("blue", &pki().blue.certificate)
-        .certificate("red", &pki().red.certificate)
-        .anchor("ca", &pki().ca)
-        .pmode(pmode(to))
-        .start()
+    Builder::of_two(name, name, key).anchor("ca", &pki().ca).pmode(pmode(to)).start()
 }
 
 const NOWHERE: &str = "http://127.0.0.1:9/as4";

@@ -8,30 +8,18 @@ use crate::support::api::Submission;
 use crate::support::keys::{Identity, pki};
 use crate::support::node::{Builder, Node};
 use crate::support::peer::{Act, Peer};
-use crate::support::pmode::{PMode, Party, UNREGISTERED};
+use crate::support::pmode::PMode;
 use crate::support::{http, message, wait};
 
 /// Its payload.
 const LINES: &str = "<Lines><Line><ID>1</ID></Line></Lines>";
 
 fn pmode(to: &str) -> PMode {
-    PMode::new("signed", "as4")
-        .parties(
-            Party::typed(UNREGISTERED, "blue").certificate("blue"),
-            Party::typed(UNREGISTERED, "red").certificate("red"),
-        )
-        .service(None, "urn:postrider:test:orders", "Submit")
-        .to(to)
-        .deliver()
+    PMode::orders("signed", "as4", to)
 }
 
 fn site(name: &str, key: &Identity, to: &str) -> Node {
-    Builder::new(name)
-        .party(name, Some(UNREGISTERED), Some(key))
-        .certificate("blue", &pki().blue.certificate)
-        .certificate("red", &pki().red.certificate)
-        .pmode(pmode(to))
-        .start()
+    Builder::of_two(name, name, key).pmode(pmode(to)).start()
 }
 
 /// A request that blue signed, and that never got to red: its media type, and its body as text.
